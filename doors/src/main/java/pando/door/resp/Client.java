@@ -20,6 +20,7 @@ final class Client {
   int database;
   String lastCommand = "";
   boolean isStranger;
+  boolean isResp3;
 
   /** {@code MULTI} was refused, and the commands of that transaction follow. */
   boolean hasRefusedTransaction;
@@ -45,6 +46,7 @@ final class Client {
   void reset() {
     name = "";
     database = 0;
+    isResp3 = false;
     hasRefusedTransaction = false;
     isStranger = needsPassword;
   }
@@ -52,7 +54,7 @@ final class Client {
   /** Returns a line of CLIENT LIST. */
   String line() {
     long age = (System.nanoTime() - since) / 1_000_000_000;
-    return "id=%d addr=%s laddr=%s name=%s age=%d db=%d cmd=%s user=default lib-name=%s lib-ver=%s resp=2\n"
+    return "id=%d addr=%s laddr=%s name=%s age=%d db=%d cmd=%s user=default lib-name=%s lib-ver=%s resp=%d\n"
         .formatted(
             id,
             Addresses.text(address),
@@ -62,6 +64,7 @@ final class Client {
             database,
             lastCommand,
             library,
-            libraryVersion);
+            libraryVersion,
+            isResp3 ? 3 : 2);
   }
 }

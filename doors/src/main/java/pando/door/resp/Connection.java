@@ -139,7 +139,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private void end(ChannelHandlerContext to, ProtocolException failure) {
     lane.counters.broken++;
     send(to); // replies to the requests before
-    lane.replies.begin();
+    lane.replies.begin(client.isResp3);
     lane.replies.error("ERR Protocol error: " + failure.getMessage());
     send(to);
     finish();

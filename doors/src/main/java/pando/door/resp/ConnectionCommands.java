@@ -94,9 +94,7 @@ final class ConnectionCommands {
 
   private static void hello(Call call) {
     Request request = call.request;
-    if (request.count() > 1) {
-      checkProtocol(request);
-    }
+    boolean isResp3 = request.count() > 1 ? isResp3(request) : call.client.isResp3;
     String name = null;
     for (int i = 2; i < request.count(); i++) {
       if (request.is(i, "AUTH") && i + 2 < request.count()) {
@@ -117,14 +115,16 @@ final class ConnectionCommands {
     if (name != null) {
       call.client.name = name;
     }
+    call.client.isResp3 = isResp3;
     Replies replies = call.replies;
-    replies.array(14);
+    replies.speak(isResp3);
+    replies.map(7);
     replies.bulk("server");
     replies.bulk("pando");
     replies.bulk("version");
     replies.bulk(REDIS_VERSION);
     replies.bulk("proto");
-    replies.integer(2);
+    replies.integer(isResp3 ? 3 : 2);
     replies.bulk("id");
     replies.integer(call.client.id);
     replies.bulk("mode");
@@ -135,16 +135,17 @@ final class ConnectionCommands {
     replies.array(0);
   }
 
-  private static void checkProtocol(Request request) {
+  private static boolean isResp3(Request request) {
     long protocol;
     try {
       protocol = request.integer(1);
     } catch (Refusal e) {
       throw new Refusal("ERR Protocol version is not an integer or out of range");
     }
-    if (protocol != 2) {
+    if (protocol != 2 && protocol != 3) {
       throw new Refusal("NOPROTO unsupported protocol version");
     }
+    return protocol == 3;
   }
 
   private static String checkedName(String name, String what) {
@@ -212,7 +213,7 @@ final class ConnectionCommands {
         checkArity("client|list", count, 2);
         StringBuilder lines = new StringBuilder();
         call.door.clients().all().forEach(client -> lines.append(client.line()));
-        call.replies.bulk(lines.toString());
+        call.replies.text(lines.toString());
       }
       default -> throw unknownSubcommand(call);
     }
@@ -247,8 +248,10 @@ final class ConnectionCommands {
 
   /** Clients that ask for what commands there are do without an answer. */
   private static void command(Call call) {
-    if (call.request.count() == 1 || call.request.is(1, "DOCS")) {
+    if (call.request.count() == 1) {
       call.replies.array(0);
+    } else if (call.request.is(1, "DOCS")) {
+      call.replies.map(0);
     } else if (call.request.is(1, "COUNT")) {
       checkArity("command|count", call.request.count(), 2);
       call.replies.integer(call.door.commands().size());
@@ -273,7 +276,7 @@ final class ConnectionCommands {
         }
       });
     }
-    call.replies.array(2 * found.size());
+    call.replies.map(found.size());
     found.forEach((name, value) -> {
       call.replies.bulk(name);
       call.replies.bulk(value);
@@ -305,7 +308,7 @@ final class ConnectionCommands {
         text.append("\r\n").append(lines.replace("\n", "\r\n"));
       }
     });
-    call.replies.bulk(text.toString());
+    call.replies.text(text.toString());
   }
 
   private static Map<String, String> sections(Call call) {

@@ -36,7 +36,7 @@ final class Lane implements AutoCloseable {
    * @throws ProtocolException if the client cannot be one of Redis
    */
   void serve(Call call) throws ProtocolException {
-    replies.begin();
+    replies.begin(call.client.isResp3);
     try {
       run(call);
     } catch (Refusal e) {

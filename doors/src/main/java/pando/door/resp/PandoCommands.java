@@ -93,7 +93,7 @@ final class PandoCommands {
     VerbCounters verbs = call.keyspace.strings().verbs();
     SequencedMap<String, Long> sizes = call.keyspace.sizes();
     Replies replies = call.replies;
-    replies.array(2 * (VERB_STATS + sizes.size()));
+    replies.map(VERB_STATS + sizes.size());
     stat(replies, "verbs.read", verbs.reads);
     stat(replies, "verbs.write", verbs.writes);
     stat(replies, "verbs.atomic", verbs.atomics);

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Replies in RESP2 that wait to be sent. One for an event loop, whose connections use it in turn.
+ * Replies that wait to be sent, in RESP2 or RESP3. One for an event loop, whose connections use it
+ * in turn.
  */
 final class Replies {
   /** Greatest number of bytes of a reply. */
@@ -20,11 +21,14 @@ final class Replies {
   private static final byte[] OK = "+OK\r\n".getBytes(UTF_8);
   private static final byte[] NIL = "$-1\r\n".getBytes(UTF_8);
   private static final byte[] NO_ARRAY = "*-1\r\n".getBytes(UTF_8);
+  private static final byte[] NULL = "_\r\n".getBytes(UTF_8);
+  private static final String PLAIN_TEXT = "txt:";
   private static final int NUMBER_LINE_BYTES_MAX = 24;
 
   private byte[] bytes = new byte[BYTES_KEPT];
   private int size;
   private int start;
+  private boolean isResp3;
 
   /** Returns the bytes of all replies. */
   int size() {
@@ -46,8 +50,14 @@ final class Replies {
   }
 
   /** Begins a reply. */
-  void begin() {
+  void begin(boolean inResp3) {
     start = size;
+    isResp3 = inResp3;
+  }
+
+  /** Says which protocol the reply that was begun is in. */
+  void speak(boolean resp3) {
+    isResp3 = resp3;
   }
 
   /** Returns how many bytes the reply that was begun has. */
@@ -65,11 +75,11 @@ final class Replies {
   }
 
   void nil() {
-    raw(NIL);
+    raw(isResp3 ? NULL : NIL);
   }
 
   void noArray() {
-    raw(NO_ARRAY);
+    raw(isResp3 ? NULL : NO_ARRAY);
   }
 
   /** Adds a line that says that something went well. */
@@ -92,21 +102,46 @@ final class Replies {
     numberLine('*', elements);
   }
 
+  /** Adds the head of a map, whose keys and values follow in turn. */
+  void map(int entries) {
+    numberLine(isResp3 ? '%' : '*', isResp3 ? entries : 2 * entries);
+  }
+
+  /** Adds a score. */
+  void score(double score) {
+    String text = Scores.text(score);
+    if (isResp3) {
+      line(',', text);
+    } else {
+      bulk(text);
+    }
+  }
+
+  /** Adds text that is for people. */
+  void text(String text) {
+    if (isResp3) {
+      byte[] string = (PLAIN_TEXT + text).getBytes(UTF_8);
+      string('=', string, 0, string.length);
+    } else {
+      bulk(text);
+    }
+  }
+
   /** Adds a string; characters are encoded as UTF-8. */
   void bulk(String text) {
     bulk(text.getBytes(UTF_8));
   }
 
   void bulk(byte[] string) {
-    numberLine('$', string.length);
-    ensure(string.length + 2);
-    System.arraycopy(string, 0, bytes, size, string.length);
-    size += string.length;
-    lineEnd();
+    bulk(string, 0, string.length);
   }
 
   void bulk(byte[] array, int from, int length) {
-    numberLine('$', length);
+    string('$', array, from, length);
+  }
+
+  private void string(char mark, byte[] array, int from, int length) {
+    numberLine(mark, length);
     ensure(length + 2);
     System.arraycopy(array, from, bytes, size, length);
     size += length;

@@ -33,8 +33,8 @@ import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteStrings;
 
 /**
- * Serves byte strings to clients of Redis: RESP2, strings, sorted sets of equal scores where the
- * door has them for itself, and what the order of keys gives. The documentation, {@code
+ * Serves byte strings to clients of Redis: RESP2 and RESP3, strings, sorted sets of equal scores
+ * where the door has them for itself, and what the order of keys gives. The documentation, {@code
  * docs/resp.md}, lists commands, limits, and what is refused.
  *
  * <p>Each event loop has a session, and runs the operations of its connections one by one.

@@ -1,12 +1,19 @@
 package pando.door.resp;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** Scores as text. */
 final class Scores {
   private static final double WHOLE_MAX = 1e17;
+  private static final MathContext DIGITS = new MathContext(17, RoundingMode.HALF_EVEN);
+
+  /** Numbers with a lesser exponent are written with it. */
+  private static final int EXPONENT_MIN = -4;
+
   private static final Pattern NUMBER =
       Pattern.compile("[-+]?(\\d{1,400}\\.?\\d{0,400}|\\.\\d{1,400})([eE][-+]?\\d{1,9})?");
 
@@ -32,7 +39,7 @@ final class Scores {
     return Double.parseDouble(text) + 0.0; // -0 is 0
   }
 
-  /** Returns a score as Redis writes it. */
+  /** Returns a score as Redis 7.0 writes it: 17 digits, without zeros at the end. */
   static String text(double score) {
     if (Double.isInfinite(score)) {
       return score > 0 ? "inf" : "-inf";
@@ -40,8 +47,10 @@ final class Scores {
     if (score == Math.rint(score) && Math.abs(score) < WHOLE_MAX) {
       return Long.toString((long) score);
     }
-    BigDecimal number = new BigDecimal(Double.toString(score));
-    double size = Math.abs(score);
-    return size >= 1e-4 && size < WHOLE_MAX ? number.toPlainString() : Double.toString(score);
+    BigDecimal number = new BigDecimal(score).round(DIGITS).stripTrailingZeros();
+    int exponent = number.precision() - number.scale() - 1;
+    return exponent >= EXPONENT_MIN && exponent < DIGITS.getPrecision()
+        ? number.toPlainString()
+        : "%se%+03d".formatted(number.movePointLeft(exponent).toPlainString(), exponent);
   }
 }

@@ -107,7 +107,7 @@ final class SetCommands {
                 (score, members) -> {
                   boolean has = call.store.sets().has(members, member);
                   if (has) {
-                    call.replies.bulk(Scores.text(score));
+                    call.replies.score(score);
                   }
                   return has;
                 });

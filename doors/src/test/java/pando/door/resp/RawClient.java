@@ -17,6 +17,8 @@ final class RawClient implements AutoCloseable {
 
   private final Socket socket = new Socket();
   private final InputStream in;
+  private final StringBuilder frame = new StringBuilder();
+  private final StringBuilder shape = new StringBuilder();
 
   RawClient(InetSocketAddress address) throws IOException {
     this(address, 0);
@@ -60,30 +62,59 @@ final class RawClient implements AutoCloseable {
   }
 
   /**
-   * Returns the next reply: strings as they are, a number behind {@code :}, an error behind {@code
-   * -}, a line behind {@code +}, arrays in brackets, {@code nil}.
+   * Returns the next reply: strings as they are, a number behind {@code :}, a double behind {@code
+   * ,}, an error behind {@code -}, a line behind {@code +}, arrays in brackets, maps in braces,
+   * {@code nil}.
    */
   String reply() throws IOException {
     String line = line();
-    int length = "$*".indexOf(line.charAt(0)) < 0 ? 0 : Integer.parseInt(line.substring(1));
-    if (length < 0) {
+    char mark = line.charAt(0);
+    int length = "$=*%".indexOf(mark) < 0 ? 0 : Integer.parseInt(line.substring(1));
+    shape.append(mark);
+    if (mark == '_' || length < 0) {
       return "nil";
     }
-    if (line.charAt(0) == '$') {
-      byte[] bytes = in.readNBytes(length + 2);
-      if (bytes.length < length + 2) {
-        throw new EOFException("the connection ended in a string");
-      }
-      return new String(bytes, 0, length, ISO_8859_1);
+    return switch (mark) {
+      case '$' -> string(length);
+      case '=' -> string(length).substring("txt:".length());
+      case '*' -> all(length).toString();
+      case '%' -> "{" + String.join(", ", all(2 * length)) + "}";
+      default -> line;
+    };
+  }
+
+  private String string(int length) throws IOException {
+    byte[] bytes = in.readNBytes(length + 2);
+    if (bytes.length < length + 2) {
+      throw new EOFException("the connection ended in a string");
     }
-    if (line.charAt(0) == '*') {
-      List<String> all = new ArrayList<>();
-      for (int i = 0; i < length; i++) {
-        all.add(reply());
-      }
-      return all.toString();
+    String string = new String(bytes, 0, length, ISO_8859_1);
+    frame.append(string).append("\r\n");
+    return string;
+  }
+
+  private List<String> all(int length) throws IOException {
+    List<String> all = new ArrayList<>();
+    shape.append(length).append('(');
+    for (int i = 0; i < length; i++) {
+      all.add(reply());
     }
-    return line;
+    shape.append(')');
+    return all;
+  }
+
+  /** Returns the next reply with all of its bytes. */
+  String frame() throws IOException {
+    frame.setLength(0);
+    reply();
+    return frame.toString();
+  }
+
+  /** Returns of what kinds the next reply and its elements are. */
+  String shape() throws IOException {
+    shape.setLength(0);
+    reply();
+    return shape.toString();
   }
 
   private String line() throws IOException {
@@ -98,6 +129,7 @@ final class RawClient implements AutoCloseable {
       }
       next = in.read();
     }
+    frame.append(line).append("\r\n");
     return line.toString();
   }
 

@@ -17,19 +17,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import pando.door.resp.TestDoor.Form;
 
-/** A script of lines, whose answers are those of a real Redis, where one is installed. */
+/**
+ * A script of lines, whose answers in both protocols are those of a Redis, where one is installed.
+ */
 class RedisAnswersTest {
   private static final String REDIS = "redis-server";
   private static final int ATTEMPTS = 200;
 
   @TempDir private Path folder;
 
+  /** Of these the kinds are compared, as what they say is of the server. */
+  private static final List<String> OF_THE_SERVER =
+      List.of(
+          "HELLO", "INFO", "CLIENT LIST", "CLIENT ID", "TIME", "COMMAND DOCS nosuch", "HELLO 2");
+
   @ParameterizedTest
-  @EnumSource(names = {"OWN", "SHARED"})
-  void shouldAnswerAsRedis(Form form) throws Exception {
+  @CsvSource({"OWN, 2", "OWN, 3", "SHARED, 2", "SHARED, 3"})
+  void shouldAnswerAsRedis(Form form, int protocol) throws Exception {
     boolean isInstalled =
         Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
             .anyMatch(place -> new File(place, REDIS).canExecute());
@@ -57,20 +64,37 @@ class RedisAnswersTest {
       List<String> script = script(form);
       assertThat(script).hasSizeGreaterThanOrEqualTo(120);
       List<String> differences = new ArrayList<>();
-      for (String line : script) {
-        ours.send(line + "\r\n");
-        theirs.send(line + "\r\n");
-        String expected = theirs.reply();
-        String answer = ours.reply();
-        if (!answer.equals(expected)) {
-          differences.add(line + "\n  Redis: " + expected + "\n  here:  " + answer);
+      String hello = "HELLO " + protocol;
+      for (String line : OF_THE_SERVER) {
+        for (String each : List.of(hello, line)) {
+          send(each, theirs, ours);
+          compare(each, theirs.shape(), ours.shape(), differences);
         }
+      }
+      send(hello, theirs, ours);
+      assertThat(theirs.frame()).contains("proto\r\n:" + protocol);
+      assertThat(ours.frame()).contains("proto\r\n:" + protocol);
+      for (String line : script) {
+        send(line, theirs, ours);
+        compare(line, theirs.frame(), ours.frame(), differences);
       }
       assertThat(differences).isEmpty();
     } finally {
       redis.destroy();
       redis.waitFor(10, TimeUnit.SECONDS);
       redis.destroyForcibly();
+    }
+  }
+
+  private static void send(String line, RawClient theirs, RawClient ours) throws IOException {
+    theirs.send(line + "\r\n");
+    ours.send(line + "\r\n");
+  }
+
+  private static void compare(
+      String line, String expected, String answer, List<String> differences) {
+    if (!answer.equals(expected)) {
+      differences.add(line + "\n  Redis: " + expected + "\n  here:  " + answer);
     }
   }
 

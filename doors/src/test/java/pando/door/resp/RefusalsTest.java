@@ -81,7 +81,7 @@ class RefusalsTest {
       assertThat(client.ask("SET", "k", "v", "PX", "10"))
           .startsWith("-ERR SET PX is not supported");
       assertThat(client.ask("GET", "k")).isEqualTo("nil");
-      assertThat(client.ask("HELLO", "3")).startsWith("-NOPROTO");
+      assertThat(client.ask("HELLO", "4")).startsWith("-NOPROTO");
       assertThat(client.ask("ZADD", "s", "0", "a", "1", "b")).startsWith("-ERR several scores");
       assertThat(client.ask("EXISTS", "s")).isEqualTo(":0");
       assertThat(client.ask("ZADD", "s", "0", "a")).isEqualTo(":1");

@@ -408,6 +408,10 @@ class RespModelTest {
         assertThat(answer(jedis, name, arguments))
             .as(asked)
             .isEqualTo(answer(model, name, arguments));
+        if (step % 500 == 0) {
+          String protocol = step % 1000 == 0 ? "3" : "2";
+          assertThat(answer(jedis, "HELLO", List.of(protocol))).asString().contains(protocol);
+        }
         if (step % 1000 == 0) {
           assertThat(scanned(jedis, random)).isEqualTo(List.copyOf(model.keys().keySet()));
         }
@@ -441,6 +445,9 @@ class RespModelTest {
       List<Object> texts = new ArrayList<>();
       list.forEach(each -> texts.add(text(each)));
       return texts;
+    }
+    if (reply instanceof Double score) {
+      return Scores.text(score);
     }
     return reply instanceof byte[] bytes ? new String(bytes, ISO_8859_1) : reply;
   }
