@@ -5,6 +5,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -15,13 +16,22 @@ import org.jspecify.annotations.Nullable;
  * A connection. What one read brings is served as a batch: requests are run one behind the other,
  * and their replies are sent together.
  *
- * <p>Where a client does not take its replies, nothing more is read from it, nor run for it, until
- * it has taken them. So no queue of requests grows: what waits is at most what one read brought,
- * and replies of {@value #REPLIES_SENT} bytes and one more.
+ * <p>A client may send all of its requests before it reads a reply. So everything is read that
+ * comes, while replies wait that the client has not taken. Requests wait then, too, as long as they
+ * are few: mostly they are smaller than their replies. Where they are more than {@value
+ * #REQUESTS_HELD} bytes, those in front are run, and their replies are held; so requests that are
+ * large with small replies do not wait. A connection may hold as many bytes of replies as it leaves
+ * to all others; one that needs more is ended, with an error behind the replies that it holds.
  */
 final class Connection extends ChannelInboundHandlerAdapter {
   /** Replies of so many bytes are sent before further requests are run. */
   static final int REPLIES_SENT = 64 << 10;
+
+  /** Bytes of requests that are not run while the client does not take its replies. */
+  static final int REQUESTS_HELD = 1 << 20;
+
+  /** Bytes that are held for replies that are sent together, beside their own. */
+  private static final int HELD_BYTES = 512;
 
   private static final System.Logger LOG = System.getLogger(Connection.class.getName());
 
@@ -30,6 +40,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final RequestReader reader;
   private final Call call;
   private @Nullable ChannelHandlerContext context;
+  private long held;
+  private boolean inputEnded;
   private boolean running;
   private boolean ended;
 
@@ -63,7 +75,23 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext from) {
-    if (from.channel().isWritable() && !running && !ended) {
+    if (from.channel().isWritable()) {
+      goOn(from);
+    }
+  }
+
+  /** A client that sends nothing more may still read its replies. */
+  @Override
+  public void userEventTriggered(ChannelHandlerContext from, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      inputEnded = true;
+      goOn(from);
+    }
+    from.fireUserEventTriggered(event);
+  }
+
+  private void goOn(ChannelHandlerContext from) {
+    if (!running && !ended) {
       try {
         run(from);
       } catch (ProtocolException e) {
@@ -72,7 +100,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Runs the requests that have come, as long as the client takes the replies. */
+  /**
+   * Runs the requests that have come, as long as the client takes the replies, or they are many.
+   */
   private void run(ChannelHandlerContext to) throws ProtocolException {
     running = true;
     LaneCounters counters = lane.counters;
@@ -81,76 +111,127 @@ final class Connection extends ChannelInboundHandlerAdapter {
     try {
       Replies replies = lane.replies;
       replies.clear();
-      boolean writable = to.channel().isWritable();
-      while (writable && !client.quits && !lane.door.isClosing() && reader.next()) {
+      boolean isTaken = to.channel().isWritable();
+      boolean hasMore = true;
+      while (mayRun(isTaken) && (hasMore = reader.next())) {
         lane.serve(call);
         counters.served++;
         if (replies.size() >= REPLIES_SENT) {
-          writable = send(to);
+          send(to);
+          isTaken = to.channel().isWritable();
         }
       }
       send(to);
       if (counters.served > served) {
         counters.batches.count(System.nanoTime() - start);
       }
-      if (client.quits) {
+      if (client.quits || (inputEnded && !hasMore)) {
         finish();
-      } else {
+      } else if (!ended) {
         reader.rest();
-        to.channel().config().setAutoRead(to.channel().isWritable());
       }
     } finally {
       running = false;
     }
   }
 
-  /** Sends the replies that wait; returns whether the client takes more. */
-  private boolean send(ChannelHandlerContext to) {
-    Replies replies = lane.replies;
-    int size = replies.size();
-    if (size > 0) {
-      lane.counters.bytesOut += size;
-      ByteBuf out = to.alloc().ioBuffer(size);
-      out.writeBytes(replies.bytes(), 0, size);
-      replies.clear();
-      ChannelFuture sent = to.writeAndFlush(out);
-      if (!sent.isDone()) {
-        waitFor(to, sent, size);
-      }
-    }
-    return to.channel().isWritable();
+  private boolean mayRun(boolean isTaken) {
+    return !ended
+        && !client.quits
+        && !lane.door.isClosing()
+        && (isTaken || reader.bytes() > REQUESTS_HELD);
   }
 
-  private void waitFor(ChannelHandlerContext to, ChannelFuture sent, int size) {
-    MemoryBudget waiting = lane.door.waiting();
-    if (waiting.tryTake(size)) {
-      sent.addListener(_ -> waiting.giveBack(size));
-    } else {
-      LOG.log(
-          Level.WARNING,
-          "unread replies take too much memory; disconnected: client={0}",
-          Addresses.text(client.address));
+  /** Sends the replies that wait, or ends the connection if they cannot be held. */
+  private void send(ChannelHandlerContext to) {
+    Replies replies = lane.replies;
+    int size = replies.size();
+    if (size == 0 || ended) {
+      return;
+    }
+    boolean mayBeTakenAtOnce = held == 0 && size <= REPLIES_SENT;
+    if (!mayBeTakenAtOnce && !hold(size)) {
+      replies.clear();
+      endUnread(to);
+      return;
+    }
+    ChannelFuture sent = write(to);
+    if (!mayBeTakenAtOnce) {
+      sent.addListener(_ -> giveBack(size));
+    } else if (!sent.isDone() && hold(size)) {
+      sent.addListener(_ -> giveBack(size));
+    } else if (!sent.isDone()) {
+      warnUnread(); // not even a few bytes are left to hold an error
       ended = true;
       close(to);
     }
+  }
+
+  private ChannelFuture write(ChannelHandlerContext to) {
+    Replies replies = lane.replies;
+    int size = replies.size();
+    lane.counters.bytesOut += size;
+    ByteBuf out = to.alloc().ioBuffer(size);
+    out.writeBytes(replies.bytes(), 0, size);
+    replies.clear();
+    return to.writeAndFlush(out);
+  }
+
+  private boolean hold(int size) {
+    long bytes = size + (long) HELD_BYTES;
+    boolean holds = lane.door.waiting().tryTakeShare(held, bytes);
+    held += holds ? bytes : 0;
+    return holds;
+  }
+
+  private void giveBack(int size) {
+    long bytes = size + (long) HELD_BYTES;
+    held -= bytes;
+    lane.door.waiting().giveBack(bytes);
+  }
+
+  private void endUnread(ChannelHandlerContext to) {
+    warnUnread();
+    lane.counters.refused++;
+    end(
+        to,
+        "ERR disconnected: the replies that this client has not read take too much memory: bytes="
+            + held);
+  }
+
+  private void warnUnread() {
+    LOG.log(
+        Level.WARNING,
+        "unread replies take too much memory; disconnected: client={0}, bytes={1}",
+        Addresses.text(client.address),
+        held);
   }
 
   /** Tells the client what is wrong with its bytes, and ends the connection. */
   private void end(ChannelHandlerContext to, ProtocolException failure) {
     lane.counters.broken++;
     send(to); // replies to the requests before
+    if (!ended) {
+      end(to, "ERR Protocol error: " + failure.getMessage());
+    }
+  }
+
+  private void end(ChannelHandlerContext to, String error) {
     lane.replies.begin(client.isResp3);
-    lane.replies.error("ERR Protocol error: " + failure.getMessage());
-    send(to);
+    lane.replies.error(error);
+    ChannelFuture _ = write(to);
     finish();
   }
 
-  /** Reads nothing more, and ends the connection once all replies are sent. In the event loop. */
+  /**
+   * Runs nothing more, and ends the connection once all replies are sent. What comes is read and
+   * forgotten, as a client may read no reply before all of its requests are gone. In the event
+   * loop.
+   */
   void finish() {
     ChannelHandlerContext its = context;
     if (!ended && its != null) {
       ended = true;
-      its.channel().config().setAutoRead(false);
       reader.close();
       its.writeAndFlush(its.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
     }

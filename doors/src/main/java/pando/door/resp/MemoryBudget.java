@@ -23,6 +23,18 @@ final class MemoryBudget {
     return false;
   }
 
+  /**
+   * Takes bytes for one that has some already, if as many as it has then are left for all others;
+   * returns {@code false} if they are not. So however many take what they can, one more finds some.
+   */
+  boolean tryTakeShare(long had, long wanted) {
+    if (had + wanted <= bytesMax - bytes.addAndGet(wanted)) {
+      return true;
+    }
+    bytes.addAndGet(-wanted);
+    return false;
+  }
+
   void giveBack(long taken) {
     bytes.addAndGet(-taken);
   }

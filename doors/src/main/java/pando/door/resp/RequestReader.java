@@ -92,7 +92,7 @@ final class RequestReader {
 
   private void makeRoom(int length) throws ProtocolException {
     int kept = to - from;
-    if (bytes.length - kept >= length) {
+    if (kept <= bytes.length / 2 && bytes.length - kept >= length) {
       System.arraycopy(bytes, from, bytes, 0, kept);
     } else {
       byte[] larger = own(Math.max(kept + length, 2 * kept));
@@ -164,9 +164,9 @@ final class RequestReader {
     to = 0;
   }
 
-  /** Returns whether there are bytes that no request was made of. */
-  boolean hasMore() {
-    return from < to;
+  /** Returns how many bytes there are that no request was made of. */
+  int bytes() {
+    return to - from;
   }
 
   /**
