@@ -10,7 +10,6 @@ final class Client {
   final long id;
   final SocketAddress address;
   final SocketAddress local;
-  final Cursors cursors;
   private final long since = System.nanoTime();
   private final boolean needsPassword;
 
@@ -28,18 +27,12 @@ final class Client {
   /** The connection ends once its replies are sent. */
   boolean quits;
 
-  Client(
-      long id,
-      SocketAddress address,
-      SocketAddress local,
-      boolean needsPassword,
-      MemoryBudget waiting) {
+  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword) {
     this.id = id;
     this.address = address;
     this.local = local;
     this.needsPassword = needsPassword;
     this.isStranger = needsPassword;
-    this.cursors = new Cursors(id, waiting);
   }
 
   /** Forgets what the client has chosen, and that it has given its password. */

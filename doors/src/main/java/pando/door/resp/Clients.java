@@ -6,7 +6,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.jspecify.annotations.Nullable;
 
 /** All clients that are connected. Thread-safe. */
 final class Clients {
@@ -62,24 +61,5 @@ final class Clients {
 
   int most() {
     return most;
-  }
-
-  /**
-   * Returns the key behind which a scan goes on, {@code null} where it begins.
-   *
-   * @throws Refusal if the cursor is not known
-   */
-  byte @Nullable [] resumed(long cursor) {
-    if (cursor == 0) {
-      return null;
-    }
-    Client client = clients.get(Cursors.clientOf(cursor));
-    byte[] key = client == null ? null : client.cursors.key(cursor);
-    if (key == null) {
-      throw new Refusal(
-          "ERR unknown cursor: the last 1024 of each connection are kept until it ends: cursor="
-              + Long.toUnsignedString(cursor));
-    }
-    return key;
   }
 }

@@ -246,7 +246,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext from) {
     ended = true;
     reader.close();
-    client.cursors.clear();
     lane.door.clients().remove(client);
     from.fireChannelInactive();
   }

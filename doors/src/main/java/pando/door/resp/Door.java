@@ -10,6 +10,7 @@ final class Door {
   private final Keyspace keyspace;
   private final Clients clients;
   private final MemoryBudget waiting;
+  private final Cursors cursors;
   private final @Nullable Password password;
   private final CommandTable commands;
   private final Unsupported unsupported;
@@ -22,6 +23,7 @@ final class Door {
     this.keyspace = keyspace;
     this.clients = new Clients(options.clientsMax());
     this.waiting = new MemoryBudget(options.waitingBytesMax());
+    this.cursors = new Cursors(waiting);
     this.password = options.password();
     this.commands = new CommandTable(keyspace.hasSets());
     this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
@@ -37,6 +39,10 @@ final class Door {
 
   MemoryBudget waiting() {
     return waiting;
+  }
+
+  Cursors cursors() {
+    return cursors;
   }
 
   @Nullable Password password() {

@@ -1,15 +1,14 @@
 package pando.door.resp;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Commands on keys, whatever they have. */
 final class KeyCommands {
-  private static final byte[] NOTHING = new byte[0];
   private static final int SCANNED = 10;
+  private static final Pattern CURSOR = Pattern.compile("(?:([-+])?([0-9]+))?");
 
   private KeyCommands() {}
 
@@ -50,7 +49,7 @@ final class KeyCommands {
     call.replies.simple(found ? typeOf(call.keyspace.isString(call.store.value())) : "none");
   }
 
-  private static String typeOf(boolean isString) {
+  static String typeOf(boolean isString) {
     return isString ? "string" : "zset";
   }
 
@@ -70,12 +69,12 @@ final class KeyCommands {
 
   private static void keys(Call call) {
     Page page = new Page(call, new Glob(call.request.copy(1, 0)), null);
-    page.visit(null, Long.MAX_VALUE);
-    call.replies.arrayBefore(0, page.matching);
+    page.visitAll();
+    call.replies.arrayBefore(0, page.matching());
   }
 
   private static void scan(Call call) {
-    byte @Nullable [] resume = call.door.clients().resumed(cursor(call));
+    long cursor = cursor(call);
     @Nullable Glob pattern = null;
     @Nullable String type = null;
     long count = SCANNED;
@@ -87,92 +86,40 @@ final class KeyCommands {
         pattern = new Glob(call.request.copy(i + 1, 0));
       } else if (call.request.is(i, "COUNT")) {
         count = call.request.integer(i + 1);
+        if (count < 1) {
+          throw Refusal.syntax();
+        }
       } else if (call.request.is(i, "TYPE")) {
         type = call.request.text(i + 1);
       } else {
         throw Refusal.syntax();
       }
     }
-    if (count < 1) {
-      throw Refusal.syntax();
-    }
     Page page = new Page(call, pattern, type);
-    boolean isOver = !page.visit(resume, Math.min(count, Replies.ENTRIES_MAX));
-    call.replies.arrayBefore(0, page.matching);
-    String next = isOver ? "0" : Long.toUnsignedString(call.client.cursors.add(page.last));
-    call.replies.insertBefore(0, "*2\r\n$" + next.length() + "\r\n" + next + "\r\n");
+    long next = page.visitBehind(cursor, Math.min(count, Replies.ENTRIES_MAX));
+    call.replies.arrayBefore(0, page.matching());
+    String text = Long.toString(next);
+    call.replies.insertBefore(0, "*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
   }
 
+  /** Reads a cursor as C does: up to a NUL, with a sign or without, none as 0. */
   private static long cursor(Call call) {
+    String given = call.request.text(1);
+    int end = given.indexOf('\0');
+    Matcher cursor = CURSOR.matcher(end < 0 ? given : given.substring(0, end));
+    if (!cursor.matches()) {
+      throw invalidCursor();
+    }
+    String digits = cursor.group(2);
     try {
-      return Long.parseUnsignedLong(call.request.text(1));
+      long number = digits == null ? 0 : Long.parseUnsignedLong(digits);
+      return "-".equals(cursor.group(1)) ? -number : number;
     } catch (NumberFormatException e) {
-      throw new Refusal("ERR invalid cursor");
+      throw invalidCursor();
     }
   }
 
-  /** Keys in order from a key on, and which of them are in the reply. */
-  private static final class Page {
-    private final Call call;
-    private final @Nullable Glob pattern;
-    private final @Nullable String type;
-    private final byte[] prefix;
-
-    int matching;
-    byte[] last = NOTHING;
-    private long left;
-
-    Page(Call call, @Nullable Glob pattern, @Nullable String type) {
-      this.call = call;
-      this.pattern = pattern;
-      this.type = type;
-      byte[] its = pattern == null ? NOTHING : pattern.prefix();
-      byte[] database = call.keyspace.prefix(call.client.database);
-      this.prefix = Arrays.copyOf(database, database.length + its.length);
-      System.arraycopy(its, 0, prefix, database.length, its.length);
-    }
-
-    /**
-     * Visits keys behind one, or from the first.
-     *
-     * @return whether there may be more of them behind {@link #last}
-     */
-    boolean visit(byte @Nullable [] behind, long limit) {
-      byte[] from = behind == null ? prefix : next(behind);
-      if (from == null || prefix.length > call.keyspace.strings().keyBytesMax()) {
-        return false; // no key is that great, or that long
-      }
-      left = limit;
-      call.store.scan(
-          from,
-          Stored.behindAll(prefix),
-          false,
-          limit,
-          (key, value) -> {
-            visit(key.toArray(JAVA_BYTE), call.keyspace.isString(value));
-            return true;
-          });
-      return left == 0;
-    }
-
-    /** Returns where to go on behind a key, perhaps of another database. */
-    private byte @Nullable [] next(byte[] behind) {
-      byte[] database = call.keyspace.prefix(call.client.database);
-      byte[] last = behind.clone();
-      System.arraycopy(database, 0, last, 0, database.length);
-      byte[] next = call.store.behind(last);
-      return next == null || Arrays.compareUnsigned(next, prefix) > 0 ? next : prefix;
-    }
-
-    private void visit(byte[] key, boolean isString) {
-      int start = call.keyspace.markBytes;
-      left--;
-      last = key;
-      if ((type == null || type.equalsIgnoreCase(typeOf(isString)))
-          && (pattern == null || pattern.matches(Arrays.copyOfRange(key, start, key.length)))) {
-        StringCommands.checkEntries(++matching);
-        call.replies.bulk(key, start, key.length - start);
-      }
-    }
+  private static Refusal invalidCursor() {
+    return new Refusal("ERR invalid cursor");
   }
 }

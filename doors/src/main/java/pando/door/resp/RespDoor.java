@@ -169,8 +169,7 @@ public final class RespDoor implements Metered, AutoCloseable {
             door.clients().newId(),
             channel.remoteAddress(),
             channel.localAddress(),
-            door.password() != null,
-            door.waiting());
+            door.password() != null);
     if (tls != null) {
       channel.pipeline().addLast(tls.newHandler(channel.alloc()));
     }

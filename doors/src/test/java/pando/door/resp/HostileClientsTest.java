@@ -82,7 +82,7 @@ class HostileClientsTest {
         for (int i = 0; i < 100; i++) {
           assertThat(client.ask("SCAN", "0", "COUNT", "1")).endsWith(key + "1]]");
         }
-        assertThat(door.door().waitingBytes()).isBetween(900_000L, 1L << 20);
+        assertThat(door.door().waitingBytes()).isBetween(30_000L, 31_000L);
         int arguments = 500_000;
         other.send(
             "*" + (arguments + 1) + "\r\n$3\r\nDEL\r\n" + "$0\r\n\r\n".repeat(arguments - 1));
@@ -90,9 +90,9 @@ class HostileClientsTest {
         awaitWaiting(door, 6L * arguments + places);
         other.send("$0\r\n\r\n");
         assertThat(other.reply()).isEqualTo(":0");
-        awaitNotWaiting(door, 1 << 20);
+        awaitNotWaiting(door, 31_000);
       }
-      awaitNotWaiting(door, 0);
+      awaitNotWaiting(door, 31_000); // the cursor, which any connection may go on from
     }
   }
 
