@@ -1,26 +1,37 @@
 package pando.door.resp;
 
-import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
 
 /**
  * A pattern of keys: {@code *} is any bytes, {@code ?} one byte, {@code [a-c]} or {@code [^a]} one
- * of several, and {@code \} takes the byte behind it as it is. Immutable.
+ * of several, and {@code \} takes the byte behind it as it is. It is parsed once, so that whether
+ * one of several bytes is that of a key does not depend on how many there are. Immutable.
  */
 final class Glob {
-  private final byte[] pattern;
+  /** A step that takes any bytes. Steps from 0 take the byte with that number. */
+  private static final int BYTES = -1;
+
+  /** The first step that takes one of several bytes, those of the first set; then downwards. */
+  private static final int ONE_OF_FIRST = -2;
+
   private final byte[] prefix;
   private final boolean isPrefix;
+  private final int[] steps;
+  private final List<BitSet> sets;
 
   Glob(byte[] pattern) {
-    this.pattern = pattern;
-    ByteArrayOutputStream plain = new ByteArrayOutputStream();
-    int at = 0;
-    while (at < pattern.length && "*?[\\".indexOf(pattern[at]) < 0) {
-      plain.write(pattern[at++]);
+    Parser parser = new Parser(pattern);
+    this.steps = parser.steps();
+    this.sets = parser.sets;
+    int length = 0;
+    while (length < steps.length && steps[length] >= 0 && pattern[length] != '\\') {
+      length++;
     }
-    this.prefix = plain.toByteArray();
-    this.isPrefix = at == pattern.length - 1 && pattern[at] == '*';
+    this.prefix = Arrays.copyOf(pattern, length);
+    this.isPrefix = length == steps.length - 1 && steps[length] == BYTES;
   }
 
   /** Returns what all that matches begins with. */
@@ -41,68 +52,109 @@ final class Glob {
     if (isPrefix) {
       return true;
     }
-    int p = 0;
-    int k = 0;
+    int step = 0;
+    int at = 0;
     int star = -1;
     int behindStar = 0;
-    while (k < key.length) {
-      int next = p < pattern.length && pattern[p] != '*' ? step(p, key[k]) : -1;
-      if (p < pattern.length && pattern[p] == '*') {
-        star = p++;
-        behindStar = k;
-      } else if (next >= 0) {
-        p = next;
-        k++;
+    while (at < key.length) {
+      if (step < steps.length && steps[step] == BYTES) {
+        star = step++;
+        behindStar = at;
+      } else if (step < steps.length && takes(steps[step], key[at] & 0xFF)) {
+        step++;
+        at++;
       } else if (star >= 0) {
         // The last star takes one byte more; those before need not, since any bytes follow them.
-        p = star + 1;
-        k = ++behindStar;
+        step = star + 1;
+        at = ++behindStar;
       } else {
         return false;
       }
     }
-    while (p < pattern.length && pattern[p] == '*') {
-      p++;
-    }
-    return p == pattern.length;
+    return step == steps.length || (step == steps.length - 1 && steps[step] == BYTES);
   }
 
-  /** Returns the place behind what takes one byte, or -1 if it does not take this one. */
-  private int step(int p, byte letter) {
-    return switch (pattern[p]) {
-      case '?' -> p + 1;
-      case '[' -> several(p + 1, letter);
-      case '\\' -> {
-        int taken = p + 1 < pattern.length ? p + 1 : p;
-        yield pattern[taken] == letter ? taken + 1 : -1;
-      }
-      default -> pattern[p] == letter ? p + 1 : -1;
-    };
+  private boolean takes(int step, int letter) {
+    return step >= 0 ? step == letter : sets.get(ONE_OF_FIRST - step).get(letter);
   }
 
-  private int several(int start, byte letter) {
-    int p = start;
-    boolean not = p < pattern.length && pattern[p] == '^';
-    if (not) {
-      p++;
+  /** Makes steps of a pattern. */
+  private static final class Parser {
+    /** With more steps, as no two that take any bytes are in a row, no key is long enough. */
+    private static final int STEPS_MAX = 2 << Character.SIZE;
+
+    private static final int LETTERS = 256;
+
+    final List<BitSet> sets = new ArrayList<>();
+    private final byte[] pattern;
+    private int at;
+
+    Parser(byte[] pattern) {
+      this.pattern = pattern;
     }
-    boolean is = false;
-    while (p < pattern.length && pattern[p] != ']') {
-      if (pattern[p] == '\\' && p + 1 < pattern.length) {
-        is |= pattern[p + 1] == letter;
-        p += 2;
-      } else if (p + 2 < pattern.length && pattern[p + 1] == '-') {
-        int one = pattern[p] & 0xFF;
-        int other = pattern[p + 2] & 0xFF;
-        int its = letter & 0xFF;
-        is |= its >= Math.min(one, other) && its <= Math.max(one, other);
-        p += 3;
-      } else {
-        is |= pattern[p] == letter;
-        p++;
+
+    int[] steps() {
+      int[] steps = new int[Math.min(pattern.length, STEPS_MAX)];
+      int count = 0;
+      while (at < pattern.length && count < STEPS_MAX) {
+        int step = step();
+        if (step != BYTES || count == 0 || steps[count - 1] != BYTES) {
+          steps[count++] = step;
+        }
       }
+      return Arrays.copyOf(steps, count);
     }
-    int behind = Math.min(p + 1, pattern.length);
-    return is != not ? behind : -1;
+
+    private int step() {
+      byte letter = pattern[at++];
+      return switch (letter) {
+        case '*' -> BYTES;
+        case '?' -> oneOf(all());
+        case '[' -> oneOf(several());
+        case '\\' -> at < pattern.length ? next() : letter;
+        default -> letter & 0xFF;
+      };
+    }
+
+    private int oneOf(BitSet set) {
+      sets.add(set);
+      return ONE_OF_FIRST - (sets.size() - 1);
+    }
+
+    private static BitSet all() {
+      BitSet all = new BitSet(LETTERS);
+      all.set(0, LETTERS);
+      return all;
+    }
+
+    private int next() {
+      return pattern[at++] & 0xFF;
+    }
+
+    /** Reads a class up to its end, or that of the pattern. */
+    private BitSet several() {
+      boolean not = at < pattern.length && pattern[at] == '^';
+      if (not) {
+        at++;
+      }
+      BitSet set = new BitSet(LETTERS);
+      while (at < pattern.length && pattern[at] != ']') {
+        int one = next();
+        if (one == '\\' && at < pattern.length) {
+          set.set(next());
+        } else if (at + 1 < pattern.length && pattern[at] == '-') {
+          at++;
+          int other = next();
+          set.set(Math.min(one, other), Math.max(one, other) + 1);
+        } else {
+          set.set(one);
+        }
+      }
+      at++;
+      if (not) {
+        set.flip(0, LETTERS);
+      }
+      return set;
+    }
   }
 }
