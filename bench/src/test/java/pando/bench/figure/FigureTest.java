@@ -19,7 +19,8 @@ final class FigureTest {
   private static final long RECORDS = 100_000;
 
   /**
-   * A cache may just have been emptied, or hold all; and no operation issues all kinds of verbs.
+   * A cache may just have been emptied, or hold all; no operation issues all kinds of verbs; and a
+   * move of ranges may slow nothing down.
    */
   private static final String MAY_BE_ZERO =
       "cached.*|READs|WRITEs|atomics|CALLs|.* trips|.* bytes|ms below .*";
