@@ -86,6 +86,7 @@ final class BenchCommandTest extends CommandFixture {
     assertThat(objects).allSatisfy(result -> assertThat(result.keySet()).isEqualTo(FIELDS));
   }
 
+  @Tag("campaign")
   @ParameterizedTest
   @MethodSource("systems")
   void shouldAllocateNothingOnTheWayOfAnOperation(String system) throws IOException {

@@ -131,6 +131,7 @@ final class SimulateCommandTest extends CommandFixture {
     assertThat(speeds[3]).as("in turn").isBetween(speeds[0], speeds[2]);
   }
 
+  @Tag("campaign")
   @Test
   void shouldSimulateLocks() throws IOException {
     Path json = directory.resolve("locks.json");

@@ -23,7 +23,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.shm.ShmFabric;
 
 /** One index, two processes with compute servers, and memory servers in processes of their own. */
-@FewRows(baselines = 0)
+@FewRows(products = 1, baselines = 0)
 @EnabledOnOs(OS.LINUX)
 @Timeout(300)
 class ProcessTest {

@@ -14,7 +14,7 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 
 /** Operations on several keys of which one breaks, wherever verbs are posted. */
-@FewRows
+@FewRows(baselines = 0)
 @Timeout(300)
 class SeveralKeysTest {
   private static final int KEYS = 24;

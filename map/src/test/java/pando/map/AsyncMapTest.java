@@ -31,7 +31,7 @@ import pando.map.codec.ValueCodec;
 /** Operations that return before they are done. */
 @Timeout(300)
 class AsyncMapTest {
-  private static final int OPERATIONS = Seeds.count(1_500, 3_000, 100_000);
+  private static final int OPERATIONS = Seeds.count(600, 3_000, 100_000);
   private static final int KEYS = 300;
 
   /** Says what an operation must have answered. */

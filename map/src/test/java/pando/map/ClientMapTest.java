@@ -100,7 +100,7 @@ class ClientMapTest {
   @Test
   void shouldCountEachIncrementWhileTheBoundaryMoves() throws Exception {
     int threads = 6;
-    int increments = Seeds.count(400, 800, 20_000);
+    int increments = Seeds.count(200, 800, 20_000);
     DexOptions options = (DexOptions) SystemUnderTest.DEX.tiny(DexPair.SERVERS).options();
     try (Fabric pool = OpenMap.pool();
         DexPair pair = new DexPair(pool, options);
@@ -324,7 +324,7 @@ class ClientMapTest {
   /** No increment is lost, and none is done twice, wherever a connection is cut. */
   @Test
   void shouldSumUpToWhatItsCallsSay() throws IOException {
-    int increments = Seeds.count(1_000, 2_000, 20_000);
+    int increments = Seeds.count(400, 2_000, 20_000);
     SplittableRandom random = new SplittableRandom(Seeds.of(855));
     long known = 0;
     long unknown = 0;

@@ -21,7 +21,7 @@ import pando.index.Seeds;
 /** Random calls on views of views, each compared with the same call on a skip list. */
 @Timeout(600)
 class LockStepTest {
-  private static final int CALLS = Seeds.count(2_000, 12_000, 200_000);
+  private static final int CALLS = Seeds.count(1_000, 12_000, 200_000);
   private static final int CALLS_OF_A_VIEW = 12;
 
   private static final List<Call> CALLS_OF_MAPS =

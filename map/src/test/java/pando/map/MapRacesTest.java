@@ -33,7 +33,7 @@ import pando.index.Threads;
 @Timeout(300)
 class MapRacesTest {
   private static final int THREADS = 3 * Runtime.getRuntime().availableProcessors();
-  private static final int CALLS = Seeds.count(600, 1_200, 20_000);
+  private static final int CALLS = Seeds.count(250, 1_200, 20_000);
   private static final int KEYS = 20;
 
   private static void race(RaceTask task) throws Exception {

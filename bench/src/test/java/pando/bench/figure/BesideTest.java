@@ -57,6 +57,7 @@ final class BesideTest {
     return Objects.requireNonNull(results.get(system)).megaOps(load);
   }
 
+  @Tag("campaign")
   @Test
   void shouldReadLessWithLargerCaches() {
     List<IndexSystem> systems = List.of(OrcaOptions.ORCA, DexOptions.DEX);

@@ -40,6 +40,7 @@ final class LabTest {
     assertThat(readBytes(results, normal)).isNotEqualTo(readBytes(results, uniform));
   }
 
+  @Tag("campaign")
   @Test
   void shouldSplitAComputeServerMeanwhile() {
     Lab lab = new Lab(2, 2, true, 4, 0.08, 0.7, index -> ClusterModel.defaults(), 50_000, 1);

@@ -38,7 +38,7 @@ class ClusterTrialTest {
     return all;
   }
 
-  private static final int SEEDS = TrialSeeds.count(3, 20, 1_000);
+  private static final int SEEDS = TrialSeeds.count(2, 20, 1_000);
 
   private static TrialSeries.Summary run(String system, Set<Fault> faults) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), faults);

@@ -23,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Random scripts of all commands on keys, through a client that others have written. */
 class RespModelTest {
-  private static final int STEPS = Seeds.count(12_000, 24_000, 1_000_000);
+  private static final int STEPS = Seeds.count(4_000, 24_000, 1_000_000);
   private static final String WRONGTYPE =
       "WRONGTYPE Operation against a key holding the wrong kind of value";
   private static final String NOT_A_NUMBER = "ERR value is not an integer or out of range";

@@ -20,7 +20,7 @@ import pando.index.Seeds;
 
 /** Cursors of SCAN, which are good at each door and in each connection. */
 class ScansTest {
-  private static final int SCANS = Seeds.count(40, 200, 5_000);
+  private static final int SCANS = Seeds.count(20, 200, 5_000);
   private static final List<String> GARBAGE =
       List.of("-1", "1", "77", "18446744073709551615", "-9223372036854775808", "9007199254740991");
 

@@ -273,7 +273,7 @@ class ByteFullPoolTest {
     try {
       NavigableMap<Integer, Long> seeds;
       int failed = 0;
-      int count = Seeds.count(150, 500);
+      int count = Seeds.count(60, 500);
       try (ByteSession session = open.strings.session()) {
         seeds = fill(session);
         for (int i = 0; i < count; i++) {

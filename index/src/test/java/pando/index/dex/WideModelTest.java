@@ -29,7 +29,7 @@ import pando.index.Session;
 /** Keys of many bytes, in random operations that are compared with a {@link TreeMap}. */
 @Timeout(60)
 class WideModelTest {
-  private static final int OPERATIONS = Seeds.count(3_000, 8_000);
+  private static final int OPERATIONS = Seeds.count(1_500, 8_000);
   private static final int CHANGE_EVERY = 80;
 
   @ParameterizedTest(name = "seed={0} key-bytes={1} node-bytes={2} compute={3} beginnings={4} {5}")

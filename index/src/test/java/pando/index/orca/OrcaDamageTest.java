@@ -46,10 +46,10 @@ class OrcaDamageTest {
   private static final int ENTRIES = 500;
 
   /** Bytes of slots from one that is damaged to the next. */
-  private static final int SLOT_STEP = Seeds.count(7, 2, 1);
+  private static final int SLOT_STEP = Seeds.count(17, 2, 1);
 
   /** Bytes of pages from one that is damaged to the next. */
-  private static final int PAGE_STEP = Seeds.count(23, 5, 1);
+  private static final int PAGE_STEP = Seeds.count(61, 5, 1);
 
   private static final long IMAGE = 0;
   private static final long MESSAGE = 4096;

@@ -43,7 +43,7 @@ class RecordPartsTest {
       RecordCache records = server.records;
       RecordParts parts = new RecordParts(context, 1, new LongAdder(), bucketsMax);
       boolean[] free = new boolean[Arrays.stream(records.homes().inUse()).max().orElseThrow() + 1];
-      for (int step = 0; step < Seeds.count(60, 200); step++) {
+      for (int step = 0; step < Seeds.count(20, 200); step++) {
         fill(records, random);
         int part = random.nextInt(free.length);
         if (!parts.has(part)) {

@@ -770,12 +770,13 @@ public final class RecordCache {
 
   /** Returns whether each key of the bucket may be there, and is there once. */
   private boolean isSound(long bucket) {
+    long states = Words.get(memory, bucket);
     for (int way = 0; way < WAYS; way++) {
-      if (kind(bucket, way) != FREE) {
+      if (kindOf(stateOf(states, way)) != FREE) {
         long key = key(bucket, way);
         long home = home(key);
         boolean allowed = home == bucket || (home == twin(bucket) && twinBit(home));
-        if (!allowed || find(bucket, key) != way) {
+        if (!allowed || wayOf(bucket, states, key) != way) {
           return false;
         }
       }

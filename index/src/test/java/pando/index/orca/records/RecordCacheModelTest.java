@@ -22,7 +22,7 @@ class RecordCacheModelTest {
   private static final int BUCKETS = 6;
   private static final long LOW = -45;
   private static final long HIGH = 45;
-  private static final int STEPS = 200_000;
+  private static final int STEPS = Seeds.count(50_000, 200_000);
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final Probe probe = new Probe(BACKOFF);
