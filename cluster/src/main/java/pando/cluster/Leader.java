@@ -50,6 +50,9 @@ final class Leader {
   private final Unserved unserved;
   private final LeaderHooks hooks;
 
+  /** By which it took its last step: it may have led before, and others since. */
+  private ClusterState.@Nullable Leadership last;
+
   Leader(
       ClusterState state,
       RangeIndex index,
@@ -97,6 +100,10 @@ final class Leader {
    * @return whether there is more to do at once
    */
   boolean step(ClusterState.Leadership leadership) {
+    if (!leadership.equals(last)) {
+      unserved.begin();
+      last = leadership;
+    }
     View view = new View(leadership, state.changes(), state.computeServers());
     boolean acted = declareLosses(view) || goOn(view);
     state.writeRoutes(RoutesEntry.of(index.partitioning(), view.members), leadership);

@@ -3,6 +3,7 @@ package pando.cluster;
 import java.util.function.Supplier;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.Partitioning;
 
@@ -29,7 +30,7 @@ final class Verdict {
       return change.isIn(table.get()) ? change.done() : unmade(change, why);
     } catch (FencedException | SessionLostException | CoordinatorLostException e) {
       throw e;
-    } catch (UnknownOutcomeException e) {
+    } catch (StalledException | UnknownOutcomeException e) {
       return change.waiting(unclear(why, e));
     } catch (PandoException e) {
       return unmade(change, unclear(why, e));

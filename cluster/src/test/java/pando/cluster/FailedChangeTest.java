@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.client.Routes;
@@ -46,8 +47,10 @@ class FailedChangeTest {
   /** Whether it does what it is for, and fails afterwards. */
   private boolean isMade;
 
-  /** How often the table in the pool cannot be read. */
+  /** How often the table in the pool cannot be read, and how that fails. */
   private int unread;
+
+  private Failing reading = Failing.UNKNOWN;
 
   /** Called where the method fails. */
   private Runnable onFailure = () -> {};
@@ -74,7 +77,7 @@ class FailedChangeTest {
               calls.add(method.getName());
               if (method.getName().equals("readPartitions") && unread > 0) {
                 unread--;
-                throw new UnknownOutcomeException("unread in a test");
+                throw reading.exception();
               }
               boolean fails = method.getName().equals(failing);
               try {
@@ -164,10 +167,14 @@ class FailedChangeTest {
     assertThat(cluster.found()).isEqualTo(cluster.model);
   }
 
-  /** Otherwise a change that was made counted as failed, for want of one answer. */
+  /**
+   * Otherwise a change that was made counted as failed, for want of one answer. A READ that is not
+   * answered has stalled.
+   */
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void shouldLookAgainWhereThePoolDidNotAnswer(boolean made) {
+  @CsvSource({"false, UNKNOWN", "true, UNKNOWN", "false, STALLED", "true, STALLED"})
+  void shouldLookAgainWhereThePoolDidNotAnswer(boolean made, Failing how) {
+    reading = how;
     start(0, 1, 2);
     int second = owners().get(1);
     long low = cluster.state.routes().orElseThrow().routes().get(1).low();

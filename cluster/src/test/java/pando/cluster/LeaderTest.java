@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -153,6 +154,38 @@ class LeaderTest {
     cluster.settle();
     assertThat(owners()).hasSize(2);
     assertServed();
+  }
+
+  /** It has led before, and seen an earlier start of the same number then. */
+  @Test
+  void shouldGiveAStartItsTimeWhereALeaderLeadsAgain() {
+    start(0, 1, 2);
+    fill(300);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    assertThat(cluster.state.leader()).contains(0);
+    cluster.kill(1);
+    TestCluster.Start before = new TestCluster.Start(cluster, 1);
+    cluster.stepAll();
+    cluster.server(0).session().close();
+    cluster.runUntil(() -> cluster.state.leader().equals(Optional.of(2)));
+    before.close();
+    start(1);
+    for (int i = 0; i < 22; i++) {
+      cluster.pass(Duration.ofMillis(500));
+      cluster.stepAll();
+    }
+    cluster.kill(1);
+    cluster.kill(2);
+    TestCluster.Start starting = new TestCluster.Start(cluster, 1);
+    for (int i = 0; i < 20; i++) {
+      cluster.stepAll();
+    }
+    assertThat(cluster.state.leader()).contains(0);
+    assertThat(cluster.state.changes())
+        .filteredOn(Change::isFence)
+        .extracting(Change::server)
+        .containsExactly(2);
+    starting.close();
   }
 
   @Test
