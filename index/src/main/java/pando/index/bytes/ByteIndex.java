@@ -454,12 +454,24 @@ public final class ByteIndex implements ByteStrings {
       failures.collect(changes::close);
       failures.collect(own::close);
       failures.collect(labels::close);
-      failures.collect(space::close);
-      failures.collect(records::close);
       ended = labels.isClosed();
+      failures.collect(this::closeSpace);
+      failures.collect(records::close);
       failures.rethrow();
     } finally {
       closing.set(false);
+    }
+  }
+
+  /** Closes the space for values; the index has not ended if that can be done again. */
+  private void closeSpace() {
+    try {
+      space.close();
+    } catch (MemoryServerLostException | FencedException | IllegalStateException e) {
+      throw e;
+    } catch (RuntimeException | Error e) {
+      ended = false;
+      throw e;
     }
   }
 

@@ -22,6 +22,7 @@ import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.server.CallFailedException;
@@ -398,6 +399,39 @@ class ByteFailuresTest {
           ByteSession again = opened.session()) {
         assertSame(contents(again), model);
       }
+    }
+  }
+
+  /** Once the labels are closed, only freed places are left. */
+  @Test
+  void shouldBeClosedAgainWhereFreedPlacesWereNotGivenBack() {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 16 << 20, 2511))) {
+      ByteIndex index = ByteIndex.create(fabric, options(10_000));
+      try (ByteSession session = index.session()) {
+        for (int i = 0; i < 500; i++) {
+          MemorySegment key = MemorySegment.ofArray("key%04d".formatted(i).getBytes(UTF_8));
+          session.put(key, key);
+        }
+      }
+      fabric.hookEach(
+          verbs -> verbs.size() == 0 && index.labels.isClosed(),
+          posting -> {
+            throw new UnknownOutcomeException("by a test");
+          });
+      assertThat(catchThrowable(index::close)).isInstanceOf(UnknownOutcomeException.class);
+      int[] calls = new int[1];
+      fabric.hookEach(
+          verbs -> verbs.size() == 0,
+          posting -> {
+            calls[0]++;
+            posting.post();
+          });
+      index.close();
+      int made = calls[0];
+      assertThat(made).isPositive();
+      index.close();
+      assertThat(calls[0]).isEqualTo(made);
+      assertThat(fabric.openMemories()).isZero();
     }
   }
 
