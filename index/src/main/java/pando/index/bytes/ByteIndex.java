@@ -107,7 +107,6 @@ public final class ByteIndex implements ByteStrings {
 
   final WriteBack writeBack;
   private final BackgroundTask sweeper;
-  private @Nullable BlockSweep sweep;
 
   /** Of the sweeper, once it has begun. */
   private volatile @Nullable BlockSession sweeping;
@@ -140,7 +139,11 @@ public final class ByteIndex implements ByteStrings {
       spare.ensure(own.blobs);
       this.sweeper = labels.fabric().background("pando-sweeper-bytes", this::sweep);
       this.writeBack =
-          new WriteBack(options.labels().writeBackNanos(), sweeper::wake, sweeper::wakeAfter);
+          new WriteBack(
+              options.labels().writeBackNanos(),
+              sweeper::wake,
+              sweeper::wakeAfter,
+              this::openSweep);
     } catch (Throwable e) {
       Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
@@ -388,18 +391,17 @@ public final class ByteIndex implements ByteStrings {
 
   private boolean sweep() {
     try {
-      BlockSweep own = sweep;
-      if (own == null) {
-        BlockSession session = new BlockSession(this);
-        sweeping = session;
-        own = new BlockSweep(this, session);
-        sweep = own;
-      }
-      return writeBack.step(own);
+      return writeBack.step();
     } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept again.
       return false;
     }
+  }
+
+  private BlockSweep openSweep() {
+    BlockSession session = new BlockSession(this);
+    sweeping = session;
+    return new BlockSweep(this, session);
   }
 
   @Override

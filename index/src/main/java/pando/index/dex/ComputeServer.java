@@ -3,7 +3,6 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
@@ -56,7 +55,6 @@ final class ComputeServer {
 
   private final WriteBack writeBack;
   private final BackgroundTask sweeper;
-  private @Nullable NodeSweep sweep;
 
   private final AtomicInteger offloadingHolds = new AtomicInteger();
 
@@ -80,7 +78,12 @@ final class ComputeServer {
     this.house = cache.house();
     String name = "pando-sweeper-" + number;
     this.sweeper = background(fabric, name, this::sweep, cache);
-    this.writeBack = new WriteBack(options.writeBackNanos(), sweeper::wake, sweeper::wakeAfter);
+    this.writeBack =
+        new WriteBack(
+            options.writeBackNanos(),
+            sweeper::wake,
+            sweeper::wakeAfter,
+            () -> newSweep(gate.pass(house.worker())));
     cache.dirty().marks().onSet(writeBack::note);
   }
 
@@ -96,16 +99,15 @@ final class ComputeServer {
 
   private boolean sweep() {
     try {
-      NodeSweep own = sweep;
-      if (own == null) {
-        own = new NodeSweep(cache, writeBack, house, gate.pass(house.worker()));
-        sweep = own;
-      }
-      return writeBack.step(own);
+      return writeBack.step();
     } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept again.
       return false;
     }
+  }
+
+  private NodeSweep newSweep(Gate.Pass pass) {
+    return new NodeSweep(cache, writeBack, house, pass);
   }
 
   /** Ends the writing of changes by their age. */
@@ -130,7 +132,7 @@ final class ComputeServer {
   private void sweepAll() {
     Gate.Pass pass = gate.pass(house.worker());
     try {
-      new NodeSweep(cache, writeBack, house, pass).writeAll();
+      newSweep(pass).writeAll();
     } finally {
       gate.forget(pass);
     }

@@ -17,7 +17,8 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
   Sweeper(OrcaServer server, Fabric fabric) {
     super(server, fabric, "pando-sweeper-" + server.number, () -> new OrcaContext(server, fabric));
     this.server = server;
-    this.writeBack = new WriteBack(server.options.writeBackNanos(), this::wake, this::wakeAfter);
+    this.writeBack =
+        new WriteBack(server.options.writeBackNanos(), this::wake, this::wakeAfter, this::opened);
     server.records.newer().onSet(writeBack::note);
     server.directory.entries().unmerged().onSet(writeBack::note);
   }
@@ -36,7 +37,7 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
 
   @Override
   protected boolean step() {
-    return attempt(() -> writeBack.step(opened()));
+    return attempt(writeBack::step);
   }
 
   /** Returns what is in local memory alone: keys and values. */

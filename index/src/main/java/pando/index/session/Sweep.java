@@ -52,9 +52,14 @@ public abstract class Sweep {
     begun = false;
   }
 
+  /** Returns whether a step of the walk has begun: a later one goes on behind it. */
+  final boolean hasBegun() {
+    return begun;
+  }
+
   /** Returns whether all was written that was marked when the walk began. */
   final boolean isComplete() {
-    return complete;
+    return begun && complete;
   }
 
   final long nanoTime() {

@@ -2,6 +2,7 @@ package pando.index.session;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
@@ -19,7 +20,7 @@ public final class WriteBack {
    * rests, and a value that is changed again and again is written twice in an interval.
    *
    * What an operation holds is left out, and swept again soon; what fails waits for half an
-   * interval.
+   * interval, and so does a sweep that cannot begin.
    */
 
   /** What was left out is swept again after one of so many parts of half an interval. */
@@ -31,6 +32,7 @@ public final class WriteBack {
   private final long halfNanos;
   private final Runnable wake;
   private final LongConsumer wakeAfter;
+  private final Supplier<? extends Sweep> open;
 
   /** Held while something that was marked is written. */
   private final AtomicBoolean writing = new AtomicBoolean();
@@ -40,8 +42,8 @@ public final class WriteBack {
 
   private volatile boolean waits;
 
-  /** The task's, once it has begun. */
-  private volatile @Nullable Sweep swept;
+  /** The task's, once it is opened. */
+  private volatile @Nullable Sweep sweep;
 
   /** Time before which no change was made that may be unwritten, if something waits. */
   private volatile long oldest;
@@ -60,11 +62,14 @@ public final class WriteBack {
    *     else writes them
    * @param wake wakes the task
    * @param wakeAfter has the task woken after some nanoseconds
+   * @param open opens what the task sweeps by, in its first step
    */
-  public WriteBack(long intervalNanos, Runnable wake, LongConsumer wakeAfter) {
+  public WriteBack(
+      long intervalNanos, Runnable wake, LongConsumer wakeAfter, Supplier<? extends Sweep> open) {
     this.halfNanos = Math.ceilDiv(intervalNanos, 2);
     this.wake = wake;
     this.wakeAfter = wakeAfter;
+    this.open = open;
   }
 
   /** Notes that something was marked. */
@@ -90,42 +95,58 @@ public final class WriteBack {
     if (halfNanos == 0) {
       return Long.MAX_VALUE;
     }
-    Sweep own = swept;
+    Sweep own = sweep;
     return own == null || !waits ? 0 : Math.max(own.nanoTime() - oldest, 0);
   }
 
   /**
-   * Takes a step of the task. If it fails, the task is woken to go on behind what has failed.
+   * Takes a step of the task. If it fails, the task is woken: at once to go on behind what has
+   * failed, or later if nothing of the sweep was done.
    *
    * @return whether there may be more to do now
    */
-  public boolean step(Sweep sweep) {
-    swept = sweep;
-    long now = sweep.nanoTime();
-    if (!sweeping && !begins(sweep, now)) {
+  public boolean step() {
+    Sweep own = opened();
+    long now = own.nanoTime();
+    if (!sweeping && !begins(own, now)) {
       return false;
     }
-    if (!sweep.tryEnter()) {
+    if (!own.tryEnter()) {
       wakeAfter.accept(halfNanos / SOON_PART);
       return false;
     }
-    boolean done = false;
     try {
-      boolean more = sweep.step();
-      done = true;
+      boolean more = own.step();
       if (!more) {
-        end(sweep, now);
+        end(own, now);
       }
       return more;
-    } finally {
-      if (!done) {
-        failed = true;
+    } catch (Throwable e) {
+      failed = true;
+      if (own.hasBegun()) {
         wake.run();
+      } else {
+        end(own, now);
       }
+      throw e;
     }
   }
 
-  private boolean begins(Sweep sweep, long now) {
+  private Sweep opened() {
+    Sweep own = sweep;
+    if (own == null) {
+      try {
+        own = open.get();
+      } catch (Throwable e) {
+        wakeAfter.accept(halfNanos);
+        throw e;
+      }
+      sweep = own;
+    }
+    return own;
+  }
+
+  private boolean begins(Sweep own, long now) {
     if (rests(now)) {
       return false;
     }
@@ -133,7 +154,7 @@ public final class WriteBack {
     sweeping = true;
     failed = false;
     start = now;
-    sweep.begin();
+    own.begin();
     return true;
   }
 
@@ -159,16 +180,16 @@ public final class WriteBack {
   }
 
   /** Ends a sweep. Between two sweeps the task rests, so that what holds something can go on. */
-  private void end(Sweep sweep, long now) {
+  private void end(Sweep own, long now) {
     sweeping = false;
-    if (sweep.isComplete()) {
+    if (own.isComplete()) {
       due = start + halfNanos;
       oldest = start;
     } else {
       due = now + (failed ? halfNanos : halfNanos / SOON_PART);
       changed = true;
     }
-    if (!rests(sweep.nanoTime())) {
+    if (!rests(own.nanoTime())) {
       wakeAfter.accept(halfNanos / SOON_PART);
     }
   }
