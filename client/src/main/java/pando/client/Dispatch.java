@@ -66,7 +66,7 @@ final class Dispatch {
           break;
         }
         interrupted |= pause(attempts++);
-        client.refresh(table);
+        client.refresh(table, table.routes().epoch());
       }
       table = client.table();
     }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
 import pando.client.wire.StatusWord;
+import pando.fabric.StalledException;
 import pando.fabric.memory.StackRoom;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.wire.Introduction;
@@ -190,14 +191,37 @@ public final class PandoClient implements AutoCloseable {
   public void flush() {
     checkOpen();
     boolean strings = servesByteStrings();
-    refresh(table());
-    Dispatch dispatch = new Dispatch(this);
-    List<Routes.Route> known = routes().routes();
-    // Where there are no routes one serves all keys.
-    dispatch.run(flushOf(Long.MIN_VALUE, strings));
-    for (Routes.Route route : known.subList(Math.min(1, known.size()), known.size())) {
-      dispatch.run(flushOf(route.low(), strings));
+    long start = System.nanoTime();
+    RouteTable known = table();
+    refresh(known, known.routes().epoch());
+    known = table();
+    for (long newest = flush(known.routes(), strings); newest > known.routes().epoch(); ) {
+      // A compute server may have given keys to one that is not among these.
+      if (System.nanoTime() - start > patienceNanos()) {
+        throw new StalledException(
+            "nobody tells who serves which keys now: epoch=%s, known=%s"
+                .formatted(newest, known.routes().epoch()));
+      }
+      refresh(known, newest);
+      known = table();
+      newest = flush(known.routes(), strings);
     }
+  }
+
+  /** Has each compute server write; returns the newest epoch of what they know, or 0. */
+  private long flush(Routes known, boolean strings) {
+    long newest = flush(Long.MIN_VALUE, strings);
+    // Where there are no routes one serves all keys.
+    for (Routes.Route route : known.routes()) {
+      newest = Math.max(newest, route.low() == Long.MIN_VALUE ? 0 : flush(route.low(), strings));
+    }
+    return known.isPartitioned() ? newest : 0;
+  }
+
+  private long flush(long key, boolean strings) {
+    Call call = flushOf(key, strings);
+    new Dispatch(this).run(call);
+    return call.epoch;
   }
 
   private static Call flushOf(long key, boolean strings) {
@@ -244,10 +268,10 @@ public final class PandoClient implements AutoCloseable {
 
   /**
    * Asks for routes, unless another thread has done so since some were read. Keeps those it has if
-   * none answers with newer ones.
+   * none answers with some of this epoch or a later one.
    */
   @SuppressWarnings("ReferenceEquality") // Compared by identity.
-  void refresh(RouteTable seen) {
+  void refresh(RouteTable seen, long epoch) {
     refreshing.lock();
     try {
       checkOpen();
@@ -255,7 +279,7 @@ public final class PandoClient implements AutoCloseable {
         SequencedSet<String> addresses = new LinkedHashSet<>();
         seen.servers().forEach(server -> addresses.add(server.address()));
         addresses.addAll(seeds);
-        RouteTable found = ask(List.copyOf(addresses), seen.routes().epoch(), new ArrayList<>());
+        RouteTable found = ask(List.copyOf(addresses), epoch, new ArrayList<>());
         if (found != null) {
           table = found;
         }
