@@ -1,8 +1,6 @@
 package pando.fabric.mapped;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Words;
 
@@ -21,47 +19,31 @@ final class MaskedCas16 {
   private static final int SWAP = 32;
   private static final int SWAP_MASK = 48;
   private static final int FOUND = 64;
-  private static final int WIDTH = 16;
   private static final int HIGH = 8;
-
-  /** Allocated on first use, as most workers never need it. */
-  private @Nullable MemorySegment expected;
 
   private volatile boolean inNativeCall;
 
   /** Runs one masked CAS; returns whether the store took place. */
   boolean run(MemoryServerLink link, long position, MemorySegment memory, long operands) {
-    MemorySegment expectation = expectation();
     MemorySegment segment = link.segment();
+    // Also what the compare-exchange expects, and where it puts what it finds.
+    long found = operands + FOUND;
     // The halves may be of different values; only a compare-exchange detects that.
-    long low = Words.getAcquire(segment, position);
-    long high = Words.getAcquire(segment, position + HIGH);
+    Words.set(memory, found, Words.getAcquire(segment, position));
+    Words.set(memory, found + HIGH, Words.getAcquire(segment, position + HIGH));
     while (true) {
+      long low = Words.get(memory, found);
+      long high = Words.get(memory, found + HIGH);
       boolean equal = matches(low, memory, operands) && matches(high, memory, operands + HIGH);
-      Words.set(expectation, 0, low);
-      Words.set(expectation, HIGH, high);
-      boolean exchanged =
-          compareAndExchange(
-              link,
-              segment.address() + position,
-              expectation.address(),
-              equal ? swapped(low, memory, operands) : low,
-              equal ? swapped(high, memory, operands + HIGH) : high);
-      low = Words.get(expectation, 0);
-      high = Words.get(expectation, HIGH);
-      if (exchanged) {
-        Words.set(memory, operands + FOUND, low);
-        Words.set(memory, operands + FOUND + HIGH, high);
+      if (compareAndExchange(
+          link,
+          segment.address() + position,
+          memory.address() + found,
+          equal ? swapped(low, memory, operands) : low,
+          equal ? swapped(high, memory, operands + HIGH) : high)) {
         return equal;
       }
     }
-  }
-
-  private MemorySegment expectation() {
-    if (expected == null) {
-      expected = Arena.ofAuto().allocate(WIDTH, WIDTH);
-    }
-    return expected;
   }
 
   /** Waits for the end of a native call. */
