@@ -11,6 +11,7 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.dex.DexIndex;
@@ -21,7 +22,7 @@ import pando.sim.Cluster;
  * pool, as if it were a process; with partitions, its clients access its own keys. Warming up
  * happens before the clock starts.
  */
-public final class IndexRun {
+public final class IndexRun implements AutoCloseable {
   private static final long SETTLING_NANOS = 500_000;
   private static final int BATCH = 64;
 
@@ -52,20 +53,18 @@ public final class IndexRun {
 
   /** Runs a plan on a tree that was built for it, among others. */
   public static SimResult run(IndexPlan plan, LoadedTree tree) {
-    try (Cluster cluster = tree.fork(plan.sim().cluster())) {
-      return new IndexRun(plan, cluster, tree.poolBytes()).run();
+    try (Cluster cluster = tree.fork(plan.sim().cluster());
+        IndexRun run = new IndexRun(plan, cluster, tree.poolBytes())) {
+      return run.run();
     }
+  }
+
+  @Override
+  public void close() {
+    Closing.all(indexes.stream().<Runnable>map(index -> index::close).toList());
   }
 
   private SimResult run() {
-    try {
-      return runClients();
-    } finally {
-      indexes.forEach(RangeIndex::close);
-    }
-  }
-
-  private SimResult runClients() {
     int servers = sim.cluster().computeServers();
     for (int server = 0; server < servers; server++) {
       indexes.add(plan.index().join(cluster.fabric(server), server, 1));

@@ -46,12 +46,10 @@ public final class LoadedTree implements AutoCloseable {
 
   /** Loads the tree, and returns the bytes of the pool that it takes. */
   private long load(IndexOptions options, SimPlan sim, double fill) {
-    RangeIndex index = options.create(cluster.fabric(0), 0, 1);
-    try (Progress progress = Progress.of("load", sim.records())) {
+    try (RangeIndex index = options.create(cluster.fabric(0), 0, 1);
+        Progress progress = Progress.of("load", sim.records())) {
       index.bulkLoad(new SortedRecords(sim.supply(), sim.records(), progress::step), fill);
       return index.poolBytes();
-    } finally {
-      index.close();
     }
   }
 
