@@ -3,7 +3,6 @@ package pando.index.dex;
 import java.util.Objects;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
-import pando.fabric.pool.Losses;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.Meters;
@@ -241,9 +240,7 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
 
   @Override
   public void flush() {
-    Losses losses = new Losses();
-    partitions.steadily(() -> members.locals().forEach(server -> losses.defer(server::writeBack)));
-    losses.rethrow();
+    partitions.flush();
   }
 
   @Override

@@ -95,6 +95,11 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   @Override
+  protected void writeBack(ComputeServer server) {
+    server.writeBack();
+  }
+
+  @Override
   protected boolean hasRange(ComputeServer server, Partitioning table) {
     return server.hasRange(table);
   }
@@ -289,7 +294,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
       throw e;
     }
     try (topology;
-        var _ = new Turn(topology.worker())) {
+        var _ = turn(topology.worker())) {
       if (!closed) {
         end(topology.worker());
       }
@@ -330,7 +335,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   void alone(Runnable action) {
     checkOpen();
     try (Topology topology = open();
-        var _ = new Turn(topology.worker())) {
+        var _ = turn(topology.worker())) {
       checkOpen();
       try (var _ = new Quiesced(members.locals(), gate -> gate.shutToOthers(topology.worker()))) {
         action.run();

@@ -401,9 +401,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final void flush() {
-    Losses losses = new Losses();
-    changes.steadily(() -> members.servers().forEach(server -> losses.defer(server::writeBack)));
-    losses.rethrow();
+    changes.flush();
   }
 
   @Override
@@ -440,7 +438,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       throw e;
     }
     try (change;
-        var _ = changes.turn(change)) {
+        var _ = changes.turn(change.worker())) {
       if (members.gate().shut(change.worker())) {
         close(change);
       }
@@ -565,10 +563,6 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       setCurrent(table);
     }
 
-    Turn turn(PoolChange change) {
-      return new Turn(change.worker());
-    }
-
     /** Makes a change of the index as a whole, with operations and background tasks kept out. */
     <T> T alone(Function<PoolChange, T> step) {
       return change(change -> {
@@ -644,6 +638,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
       failures.collect(() -> server.trim(change.worker(), change.message()));
       failures.collect(() -> members.retire(server));
       failures.rethrow();
+    }
+
+    @Override
+    protected void writeBack(S server) {
+      server.writeBack();
     }
 
     @Override

@@ -15,6 +15,7 @@ import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
+import pando.index.session.Failures;
 
 /**
  * The partitions that this process knows, and the changes of partitions and compute servers, while
@@ -60,6 +61,8 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
 
   /** The number of the thread that has the turn. */
   private final AtomicLong changing = new AtomicLong(NOBODY);
+
+  private final Turn turn = new Turn();
 
   private volatile Partitioning current;
 
@@ -137,6 +140,9 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   /** Takes a compute server without a range out of the index. */
   protected abstract void retire(C change, S server);
 
+  /** Writes back what only a compute server has, while operations go on. */
+  protected abstract void writeBack(S server);
+
   /** Returns whether a table gives a compute server the range that it has. */
   protected abstract boolean hasRange(S server, Partitioning table);
 
@@ -182,26 +188,37 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
 
   /** The turn: held by the one thread of this process that changes its compute servers. */
   protected final class Turn implements AutoCloseable {
-    /** Waits for the turn, and takes it. */
-    public Turn(Worker worker) {
-      if (isMine() || isAlone()) {
-        throw new IllegalStateException("this thread keeps others out of the index");
-      }
-      long start = worker.nanoTime();
-      for (int attempt = 0; !tryTurn(); attempt++) {
-        long waited = worker.nanoTime() - start;
-        if (waited > TURN_NANOS_MAX) {
-          throw new StalledException(
-              "another change of the index does not end: waitedNanos=" + waited);
-        }
-        worker.backoff().pause(attempt);
-      }
-    }
+    private Turn() {}
 
     @Override
     public void close() {
       changing.set(NOBODY);
     }
+  }
+
+  /** Waits for the turn, and takes it. */
+  protected final Turn turn(Worker worker) {
+    if (isMine() || isAlone()) {
+      throw new IllegalStateException("this thread keeps others out of the index");
+    }
+    long start = worker.nanoTime();
+    for (int attempt = 0; true; attempt++) {
+      Turn taken = tryTurn();
+      if (taken != null) {
+        return taken;
+      }
+      long waited = worker.nanoTime() - start;
+      if (waited > TURN_NANOS_MAX) {
+        throw new StalledException(
+            "another change of the index does not end: waitedNanos=" + waited);
+      }
+      worker.backoff().pause(attempt);
+    }
+  }
+
+  /** Takes the turn, or returns {@code null} if another thread has it. */
+  private @Nullable Turn tryTurn() {
+    return changing.compareAndSet(NOBODY, Thread.currentThread().threadId()) ? turn : null;
   }
 
   /** Makes a change under the lock of the partition table. */
@@ -210,23 +227,16 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
     while (true) {
       try (C opened = open()) {
         // A flush may hold the turn for long, so this waits for it before it takes the lock.
-        new Turn(opened.worker()).close();
+        turn(opened.worker()).close();
         opened.lock();
-        if (!tryTurn()) {
-          continue;
-        }
-        try {
-          checkOpen();
-          return change.apply(opened);
-        } finally {
-          changing.set(NOBODY);
+        try (Turn taken = tryTurn()) {
+          if (taken != null) {
+            checkOpen();
+            return change.apply(opened);
+          }
         }
       }
     }
-  }
-
-  private boolean tryTurn() {
-    return changing.compareAndSet(NOBODY, Thread.currentThread().threadId());
   }
 
   /** Takes a step while this process makes no change. A thread that has the turn may do so. */
@@ -237,10 +247,20 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
       return;
     }
     try (C opened = open();
-        var _ = new Turn(opened.worker())) {
+        var _ = turn(opened.worker())) {
       checkOpen();
       step.run();
     }
+  }
+
+  /**
+   * As {@link pando.index.RangeIndex#flush}: each compute server writes what it can, whatever
+   * others do.
+   */
+  public final void flush() {
+    Failures failures = new Failures();
+    steadily(() -> locals().forEach(server -> failures.collect(() -> writeBack(server))));
+    failures.rethrow();
   }
 
   // Changes.
