@@ -130,7 +130,7 @@ final class UpCommand implements Callable<Integer> {
     out.printf(
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
         memoryServers, computeServers, options.system(), Numbers.decimal(nanos / 1e9, 1));
-    // As the launcher tells it.
+    // As the launcher names itself.
     String pando = quoted(System.getProperty("pando.launcher", "./pando"));
     String access =
         " --server=" + cluster.clients() + " --token-file=" + quoted(cluster.secret().toString());

@@ -14,7 +14,7 @@ final class Version implements IVersionProvider {
   }
 
   /**
-   * Returns the commit of the code, as the launcher tells it by {@code -Dpando.commit=}; {@code
+   * Returns the commit of the code, which the launcher gives by {@code -Dpando.commit=}; {@code
    * null} if it does not.
    */
   static @Nullable String commit() {

@@ -33,7 +33,9 @@ class Call {
   int kind;
   int op;
 
-  /** Key of the operation, or the first of the range; of byte strings, what tells their owner. */
+  /**
+   * Key of the operation, or the first of the range; of byte strings, what determines their owner.
+   */
   long key;
 
   long value;

@@ -6,9 +6,9 @@ import pando.client.wire.Outcome;
 import pando.fabric.memory.StackRoom;
 
 /**
- * Operations that are under way together: add them, {@linkplain #run run} them, and look what each
- * came to. They take effect in no given order, also those on the same key. Once warm it allocates
- * nothing, without TLS. Not thread-safe: one batch, one thread.
+ * Operations that are under way together: add them, {@linkplain #run run} them, and read the result
+ * of each. They take effect in any order, even those on the same key. Once warm, and without TLS, a
+ * batch allocates nothing. Not thread-safe: one batch, one thread.
  */
 public final class ClientBatch {
   private static final int CALLS_MIN = 16;
@@ -95,8 +95,8 @@ public final class ClientBatch {
   }
 
   /**
-   * Carries all operations out, and waits until each is done or has failed. A failure of one is no
-   * failure of the others, and is thrown where its result is asked for.
+   * Carries all operations out, and waits until each is done or has failed. The failure of one does
+   * not affect the others; {@link #result} and {@link #value} throw it.
    *
    * @throws IllegalStateException if the client is closed, or it has run already
    * @throws StackOverflowError if the stack has too little room; it has not run

@@ -9,25 +9,25 @@ import pando.index.Session;
 import pando.index.session.SessionState;
 
 /**
- * A session over the network, by a {@link PandoClient}. Once warm, no operation but {@link
- * #servedSizeEstimate} allocates, without TLS.
+ * A session over the network, by a {@link PandoClient}. Once warm, and without TLS, no operation
+ * allocates, except {@link #servedSizeEstimate}.
  *
- * <p>What {@link Session} promises holds, with these differences:
+ * <p>It keeps what {@link Session} promises, with these differences:
  *
  * <ul>
- *   <li>Where a connection is cut, what certainly was not done is sent again, and so is what
- *       changes nothing; a change that was sent and not answered ends in {@link
- *       pando.fabric.UnknownOutcomeException}. Where no compute server can be reached that serves a
- *       key, an operation ends in {@link pando.fabric.StalledException} after the options'
+ *   <li>When a connection is cut, the session sends again what certainly was not done, and what
+ *       changes nothing. A change that was sent and not answered ends in {@link
+ *       pando.fabric.UnknownOutcomeException}. If no compute server that serves a key can be
+ *       reached, an operation ends in {@link pando.fabric.StalledException} after the options'
  *       patience.
- *   <li>{@link #floor} and the like look at one compute server's range after the other where there
- *       is no entry in the first. Each look is linearizable, several are not one.
- *   <li>{@link #alone} throws {@link IllegalStateException}, as others cannot be kept out from
- *       here.
- *   <li>{@link #sizeEstimate} is exact below 1,000 entries, which are counted by a scan; else it is
- *       the sum of what the compute servers estimate.
- *   <li>A compute server that fails for a reason of its own is a {@link ClientException}.
- *   <li>After the client was closed, every operation throws {@link IllegalStateException}.
+ *   <li>{@link #floor} and the like ask one compute server after the other, until one has an entry
+ *       in its range. Each answer is linearizable, several together are not.
+ *   <li>{@link #alone} throws {@link IllegalStateException}, as a client cannot keep others out.
+ *   <li>{@link #sizeEstimate} is exact below 1,000 entries, which a scan counts; above, it is the
+ *       sum of the compute servers' estimates.
+ *   <li>If a compute server fails for a reason of its own, an operation throws {@link
+ *       ClientException}.
+ *   <li>After the client is closed, every operation throws {@link IllegalStateException}.
  * </ul>
  */
 public final class ClientSession implements Session {

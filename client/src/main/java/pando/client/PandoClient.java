@@ -26,8 +26,8 @@ import pando.index.Metered;
 import pando.index.bytes.ByteStrings;
 
 /**
- * Connects to the compute servers of an index. Asks any of them which one serves which keys, and
- * sends each operation to the one that serves its key, by one connection to each.
+ * Connects to the compute servers of an index. It asks one of them which server serves which keys,
+ * and sends each operation to the server of its key. It has one connection to each server.
  *
  * <pre>{@code
  * try (PandoClient client = PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
@@ -108,13 +108,14 @@ public final class PandoClient implements AutoCloseable {
   }
 
   /**
-   * Returns the byte strings that the compute servers serve, by this client; closing it closes no
-   * connection. Its sessions are as {@link ClientSession}s: each look of {@link
-   * pando.index.bytes.ByteSession#floor} and the like is linearizable, but where there is no entry
-   * in the first compute server's range the next one is asked, and both together are not. Values
-   * have up to 480 KiB; where a compute server's process has stored a longer one, {@code value()}
-   * throws {@link ClientException}, and so does a scan that comes to it; after a change that was
-   * done, {@code value()} throws {@link pando.fabric.UnknownOutcomeException}.
+   * Returns the byte strings that the compute servers serve. Closing them closes no connection.
+   *
+   * <p>Their sessions differ from others as {@link ClientSession}s do. {@link
+   * pando.index.bytes.ByteSession#floor} and the like ask the next compute server if the first one
+   * has no entry in its range: each answer is linearizable, the two together are not. Values have
+   * up to 480 KiB. If a compute server's process has stored a longer one, {@code value()} and scans
+   * that reach it throw {@link ClientException}; after a change that was done, {@code value()}
+   * throws {@link pando.fabric.UnknownOutcomeException}.
    *
    * @throws IllegalStateException if they serve words
    * @throws pando.fabric.StalledException if none answers

@@ -1,9 +1,9 @@
 package pando.client;
 
 /**
- * How a compute server is.
+ * The state of a compute server.
  *
- * @param address that it was asked by
+ * @param address at which it was asked
  * @param system of its index, such as {@code dex}
  * @param epoch of its routes
  * @param connections of clients now

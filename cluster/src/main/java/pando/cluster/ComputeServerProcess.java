@@ -28,11 +28,11 @@ import pando.index.dex.DexStrings;
 /**
  * A compute server of a cluster: one range of the index, and its share of the cluster's work.
  *
- * <p>How it starts: it gets its number's next epoch; waits for the memory servers; fences all
- * earlier starts of its number and lets their lease run out; waits for a fence of its number that
- * is under way; makes the index, if it leads and there is none, or joins it; and asks for a range,
- * if it has none. Then two threads take the steps of its {@link Agent}. Where its session with the
- * coordinator ends, it opens another one and goes on with what it has, unless it was fenced.
+ * <p>At its start it gets its number's next epoch; waits for the memory servers; fences all earlier
+ * starts of its number and waits until their lease has run out; waits for a fence of its number
+ * that is under way; makes the index, if it leads and there is none, or joins it; and asks for a
+ * range if it has none. Then two threads take the steps of its {@link Agent}. If its session with
+ * the coordinator ends, it opens another one and goes on with its ranges, unless it was fenced.
  */
 public final class ComputeServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ComputeServerProcess.class.getName());
@@ -204,9 +204,9 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   /**
-   * Returns its byte strings, whose sessions answer only while the lease is held, if keys of the
-   * index have more than 8 bytes ({@code key-bytes}). They end with this compute server; to close
-   * them before ends them for all.
+   * Returns its byte strings, if keys of the index have more than 8 bytes ({@code key-bytes}).
+   * Their sessions answer only while the lease is held. They end with this compute server; closing
+   * them earlier ends them for all.
    */
   public Optional<ByteStrings> strings() {
     return strings.map(each -> new LeasedStrings(each, lease));
@@ -218,7 +218,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   /**
-   * Waits until it has ended, by itself or by {@link #close}; what it held is to be closed then.
+   * Waits until it has ended, by itself or by {@link #close}. Close what it used then.
    *
    * @throws IllegalStateException if it has failed, by a bug
    */
@@ -231,9 +231,9 @@ public final class ComputeServerProcess implements AutoCloseable {
   }
 
   /**
-   * Ends it: no client is served any more, what its caches alone have is written back, unless it is
-   * fenced, and its range waits for another compute server, which the leader finds. To give the
-   * range away first, ask for {@link Change#remove}. A second call does nothing.
+   * Ends it: it serves no client any more, and writes back what only its caches have, unless it is
+   * fenced. Its range waits until the leader gives it to another compute server. To give the range
+   * away first, ask for {@link Change#remove}. A second call does nothing.
    *
    * @throws PandoException if something could not be written back
    */
@@ -273,7 +273,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
   }
 
-  /** Closes what was begun, and keeps what that fails with beside its cause. */
+  /** Closes what was begun; suppresses failures of that in the cause. */
   private void closeAfter(Throwable failure) {
     try {
       close();

@@ -184,7 +184,7 @@ final class Joining {
     return state.writeConfig(settings.config(), leadership.get());
   }
 
-  /** Makes the index; one that an earlier leader made, and could not tell of, is joined. */
+  /** Makes the index; one that an earlier leader made, and could not report, is joined. */
   private RangeIndex createdOrJoined(Fabric fabric) {
     try {
       return settings.options().createAt(fabric, number);

@@ -26,7 +26,7 @@ import pando.index.RangeIndex;
  *   move, split, add, remove:
  *     ASKED --plan: giver--> UNDER_WAY, executor --the giver changes the table--> DONE or FAILED
  *                                  |
- *                                  +--the giver is lost: it is fenced, and the table tells-->
+ *                                  +--the giver is lost: it is fenced, and the table says-->
  *                                     DONE, FAILED, or (add) ASKED
  *   fence:
  *     ASKED --epoch raised--> UNDER_WAY --fenced, lease over, heir chosen-->
@@ -251,7 +251,7 @@ final class Leader {
         .orElseGet(() -> change.failed("the giver does not run: server=" + giver));
   }
 
-  /** Returns the compute server with the most entries, or, where none is told, most keys. */
+  /** Returns the compute server with the most entries, or, if none is known, the most keys. */
   private static int largest(View view, Partitioning table) {
     return view.members.stream()
         .filter(member -> member.isServing() && table.hasServer(member.number()))

@@ -48,7 +48,7 @@ public final class Lease implements AutoCloseable {
 
   /**
    * Why it cannot be renewed: this compute server is fenced, for good, or memory server 0 is lost,
-   * as far as the last READ tells.
+   * as far as the last READ shows.
    */
   private volatile @Nullable PandoException refusal;
 

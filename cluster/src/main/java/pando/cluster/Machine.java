@@ -26,7 +26,7 @@ final class Machine {
   }
 
   /**
-   * Checks that an address can be told to others.
+   * Checks that others can use an address.
    *
    * @throws IllegalArgumentException if it stands for all addresses of this machine, or for none
    */

@@ -74,7 +74,7 @@ public final class MemoryCoordinator {
       nodes.values().removeIf(node -> session.equals(node.owner));
     }
     session.changed();
-    tellAll();
+    notifyAllSessions();
   }
 
   /** Returns a copy of all entries, by path. */
@@ -109,7 +109,7 @@ public final class MemoryCoordinator {
       }
       writes.forEach(write -> apply(session, write));
     }
-    tellAll();
+    notifyAllSessions();
     return true;
   }
 
@@ -137,11 +137,11 @@ public final class MemoryCoordinator {
     }
   }
 
-  private void tellAll() {
-    List<MemoryMembership> told;
+  private void notifyAllSessions() {
+    List<MemoryMembership> connected;
     synchronized (this) {
-      told = sessions.stream().filter(session -> session.disconnectedAt == null).toList();
+      connected = sessions.stream().filter(session -> session.disconnectedAt == null).toList();
     }
-    told.forEach(MemoryMembership::changed);
+    connected.forEach(MemoryMembership::changed);
   }
 }

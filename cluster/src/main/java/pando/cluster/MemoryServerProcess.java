@@ -11,9 +11,9 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.TcpMemoryServer;
 
 /**
- * A memory server of a cluster: says in the coordinator where it is. It serves on while the
- * coordinator does not answer, and needs it for nothing else. If its session ends, it opens another
- * one and says so again, as its memory is still there.
+ * A memory server of a cluster. It registers its address with the coordinator, and needs it for
+ * nothing else: it goes on serving while the coordinator does not answer. If its session ends, it
+ * opens another one and registers again, as its memory is still there.
  */
 public final class MemoryServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(MemoryServerProcess.class.getName());
@@ -155,7 +155,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     return announced;
   }
 
-  /** A fence of which nothing is known here may have come about, as this one counted as lost. */
+  /** This one counted as lost meanwhile, so there may be a fence that it does not know of. */
   private void fenceWhatWasFencedMeanwhile(ClusterState state) {
     state.lastEpochs().forEach(server::fence);
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Waiting {
   private static final System.Logger LOG = System.getLogger(Waiting.class.getName());
 
-  /** Looks again after so long, where the coordinator told of no change. */
+  /** Looks again after so long, where the coordinator reported no change. */
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
   private Waiting() {}

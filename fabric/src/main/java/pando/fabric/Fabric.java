@@ -126,7 +126,7 @@ public interface Fabric extends AutoCloseable {
    * @throws UnsupportedOperationException if this fabric has no {@linkplain Capabilities#fences
    *     fences}
    * @throws FenceFailedException if a memory server is lost, does not answer, or does not come to
-   *     the end of what it serves; it says at which ones the fence came about all the same
+   *     the end of what it serves; it says at which ones the fence was made anyway
    */
   void fence(int computeServer, long leastEpoch);
 

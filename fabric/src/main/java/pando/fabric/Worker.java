@@ -71,7 +71,7 @@ public interface Worker extends AutoCloseable {
   /**
    * Doorbell list: posts verbs to one memory server at once; they take effect in order, in one
    * round trip. A WRITE or an atomic behind a READ takes effect after the READ is answered, which
-   * may take a card a further round trip. After an exception {@link VerbList#outcome} tells what
+   * may take a card a further round trip. After an exception {@link VerbList#outcome} says what
    * became of each verb.
    *
    * @throws IllegalArgumentException if the list names more than one memory server
@@ -80,7 +80,7 @@ public interface Worker extends AutoCloseable {
 
   /**
    * Scatter: posts independent verbs, to any memory servers, and waits until all are complete.
-   * After an exception {@link VerbList#outcome} tells what became of each verb.
+   * After an exception {@link VerbList#outcome} says what became of each verb.
    */
   void scatter(VerbList list);
 

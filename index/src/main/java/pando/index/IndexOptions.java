@@ -102,7 +102,7 @@ public interface IndexOptions {
   RangeIndex create(Fabric fabric, int first, int count);
 
   /**
-   * Joins an index that another process made in the same pool. What its nodes and locks look like
+   * Joins an index that another process made in the same pool. The settings of its nodes and locks
    * must be the same in all processes:
    *
    * <ul>
@@ -114,9 +114,9 @@ public interface IndexOptions {
    *   <li>in ROLEX and XStore-D, {@code delta}, {@code epsilon} and {@code writes}.
    * </ul>
    *
-   * <p>The pool tells them, and an index that differs in one is refused. All other settings may
+   * <p>The pool keeps them, and an index that differs in one is refused. All other settings may
    * differ between processes, and affect only their speed. A compute server may live in one process
-   * at a time; that is up to the caller.
+   * at a time; the caller must see to that.
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1

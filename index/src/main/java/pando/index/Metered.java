@@ -4,8 +4,8 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
 /**
- * What can be watched while it runs: an index, a map over one, or a door to one. All that it tells
- * is of this process. Thread-safe.
+ * What can be watched while it runs: an index, a map over one, or a door to one. All its meters are
+ * of this process. Thread-safe.
  */
 public interface Metered {
   /** Returns the name of the system whose entries these are, such as {@code orca}. */

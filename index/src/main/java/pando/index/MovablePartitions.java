@@ -9,7 +9,7 @@ package pando.index;
  * is lost, in the process of the one that gets them. The receiver may live in another process: it
  * serves its new keys once that process looks for them, by {@link #refreshPartitions} or as a
  * session there is asked for one. Until then no process serves them, and sessions throw {@link
- * NotServedHereException}, so tell the receiver's process at once.
+ * NotServedHereException}, so inform the receiver's process at once.
  *
  * <p>Bounds of ranges are fences between leaves: a key that is asked for is rounded down to one.
  * Changes are made one at a time, under the lock of the partition table in the pool. Thread-safe.

@@ -10,12 +10,12 @@ import pando.fabric.VerbCounters;
  */
 public interface RangeIndex extends Metered, AutoCloseable {
   /**
-   * Opens a session for one thread. One compute server can have a limited number of sessions open:
+   * Opens a session for one thread. A compute server can have a limited number of sessions open:
    * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+ and DEFT, 447 in
-   * ROLEX and XStore-D. Where each key has one compute server ({@link
-   * IndexOptions#isPartitioned()}), a session counts there from its first operation there, and that
-   * operation throws {@link IllegalStateException} if it is one too many. Elsewhere sessions are
-   * dealt to the compute servers of this process in turn, and count from here on.
+   * ROLEX and XStore-D. If each key has one compute server ({@link IndexOptions#isPartitioned()}),
+   * a session counts at a compute server from its first operation there; that operation throws
+   * {@link IllegalStateException} if it is one too many. Otherwise the compute servers of this
+   * process get sessions in turn, which count from this call on.
    *
    * @throws IllegalStateException after {@link #close()}, or if it is one too many for its compute
    *     server
@@ -55,8 +55,8 @@ public interface RangeIndex extends Metered, AutoCloseable {
   /**
    * Returns whether other processes may have, or may have had, compute servers of the index: {@code
    * false} if this process made it, with all of them. If such a process is lost, entries may go
-   * back to earlier values. A compute server that joins an index later that was made whole changes
-   * nothing of this; make one that is to grow by {@link IndexOptions#createAt}.
+   * back to earlier values. The answer stays {@code false} if compute servers join later in other
+   * processes; make an index that is to grow by {@link IndexOptions#createAt}.
    */
   boolean isShared();
 
@@ -67,9 +67,9 @@ public interface RangeIndex extends Metered, AutoCloseable {
 
   /**
    * Returns where every byte of the pool is. READs the whole index; operations of sessions in this
-   * process wait meanwhile, as they do during a {@link #bulkLoad}. To the byte while no other
-   * process changes the pool. What other processes keep for later is with others; in DEX, where
-   * they have changed nodes that they have not written back, the index may look damaged.
+   * process wait meanwhile, as they do during a {@link #bulkLoad}. The answer is exact while no
+   * other process changes the pool. Memory that other processes keep for later counts as theirs. In
+   * DEX the index may look damaged if they have changed nodes and not written them back yet.
    *
    * @throws IllegalStateException if the index is closed
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
@@ -84,9 +84,9 @@ public interface RangeIndex extends Metered, AutoCloseable {
   long cachedBytes();
 
   /**
-   * Writes what operations of this process have changed to the pool. On return all is there that
-   * was acknowledged before the call, also where the process is lost later; but for what other
-   * operations hold or merge at that moment. Operations go on meanwhile. Systems that write each
+   * Writes the changes of this process to the pool. On return the pool has every change that was
+   * acknowledged before the call, even if the process is lost later, except for what other
+   * operations hold or merge during the call. Operations go on meanwhile. Systems that write each
    * change at once do nothing.
    *
    * @throws IllegalStateException if the index is closed
@@ -96,9 +96,9 @@ public interface RangeIndex extends Metered, AutoCloseable {
   void flush();
 
   /**
-   * Returns what operations of this process have changed that is in its memory alone. As a rule it
-   * is written within {@code write-back-interval}, a setting of systems that keep anything; later
-   * where writing fails or does not keep up. Of a closed index, nothing.
+   * Returns the changes of this process that are in its memory alone. As a rule they are written
+   * within {@code write-back-interval}, a setting of the systems that keep changes; later if
+   * writing fails or does not keep up. A closed index has none.
    */
   Unwritten unwritten();
 
@@ -154,8 +154,8 @@ public interface RangeIndex extends Metered, AutoCloseable {
    * that are still open throw {@link IllegalStateException}. A second call does nothing; if two
    * threads close concurrently, both return once the index is closed.
    *
-   * @throws pando.fabric.MemoryServerLostException if a memory server is lost: what it had is lost,
-   *     all else is written and given back, and the index is closed
+   * @throws pando.fabric.MemoryServerLostException if a memory server is lost: what it had is lost;
+   *     everything else is written and given back, and the index is closed
    * @throws IllegalStateException if the fabric is closed: nothing is written or given back any
    *     more, and the index is closed
    * @throws pando.fabric.PandoException another one if an operation does not end, or a memory

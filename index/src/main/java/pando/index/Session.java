@@ -6,20 +6,22 @@ package pando.index;
  *
  * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
  * the next operation; after {@link #store}, {@link #discard}, {@link #getAll}, {@link #putAll} and
- * {@link #sizeEstimate} they are undefined. Point operations are linearizable. Failures of the
- * environment are {@link pando.fabric.PandoException}s: {@link CorruptNodeException}, {@link
- * pando.fabric.PoolFullException}, {@link pando.fabric.MemoryServerLostException}, {@link
- * pando.fabric.StalledException}, {@link pando.fabric.server.CallFailedException}, {@link
- * NotServedHereException}, {@link pando.fabric.FencedException}, and {@link
- * pando.fabric.UnknownOutcomeException}, the only one after which the operation may have happened
- * ({@link #putAll} has a rule of its own); after each the session stays usable, but for operations
- * that need a verb of a compute server that is fenced. An {@link Error} is rethrown unchanged; if
- * the operation may have happened, an {@link pando.fabric.UnknownOutcomeException} is among its
- * suppressed exceptions. No lock stays behind, but for those of a compute server that is fenced.
- * Where an operation finds less room on the stack than it needs, it throws a {@link
- * StackOverflowError} before anything is done. After {@link #close()}, after the index was closed,
- * and inside a visitor of the session's own scan, every operation throws {@link
- * IllegalStateException}.
+ * {@link #sizeEstimate} they are undefined. Point operations are linearizable.
+ *
+ * <p>Failures of the environment are {@link pando.fabric.PandoException}s: {@link
+ * CorruptNodeException}, {@link pando.fabric.PoolFullException}, {@link
+ * pando.fabric.MemoryServerLostException}, {@link pando.fabric.StalledException}, {@link
+ * pando.fabric.server.CallFailedException}, {@link NotServedHereException}, {@link
+ * pando.fabric.FencedException}, and {@link pando.fabric.UnknownOutcomeException}. Only after the
+ * last one may the operation have happened ({@link #putAll} has a rule of its own). After each of
+ * them the session stays usable, except for operations that need a verb of a compute server that is
+ * fenced. No lock stays behind, except for those of such a compute server.
+ *
+ * <p>An {@link Error} is rethrown unchanged; if the operation may have happened, an {@link
+ * pando.fabric.UnknownOutcomeException} is among its suppressed exceptions. An operation that finds
+ * less room on the stack than it needs throws a {@link StackOverflowError}, and has done nothing.
+ * After {@link #close()}, after the index was closed, and inside a visitor of the session's own
+ * scan, every operation throws {@link IllegalStateException}.
  *
  * <p>Not thread-safe: one session, one thread.
  */
@@ -93,9 +95,9 @@ public interface Session extends AutoCloseable {
   void discard(long key);
 
   /**
-   * Finds the entries of several keys, in any order, also of the same key more than once. What is
-   * found for {@code keys[i]} is at the same place of the other arrays. Each lookup is linearizable
-   * by itself, in no given order; together they are no snapshot.
+   * Finds the entries of several keys, in any order; a key may come more than once. The result for
+   * {@code keys[i]} is at the same place of the other arrays. Each lookup is linearizable by
+   * itself; they have no given order, and together they are no snapshot.
    *
    * <p>If it throws, some of the results may have been set, each of which is right.
    *
@@ -113,12 +115,11 @@ public interface Session extends AutoCloseable {
   /**
    * Stores values under several keys, in any order, whether or not they are there, as {@link
    * #store} does. A key that comes more than once gets the last of its values. Each value is stored
-   * linearizably by itself, in no given order; together they are no transaction.
+   * linearizably by itself; they have no given order, and together they are no transaction.
    *
-   * <p>If it throws, some of the values have been stored and others not; which is not said. The
-   * exception is that of the value at which it ended: after an {@link
-   * pando.fabric.UnknownOutcomeException} this one may have been stored, too, after any other it
-   * was not.
+   * <p>If it throws, any of the values may have been stored. The exception is that of the value at
+   * which it ended: this value may have been stored after an {@link
+   * pando.fabric.UnknownOutcomeException}, and was not stored after any other.
    *
    * @param from place of the first key, and of its value
    * @param count number of keys, 0 or more
@@ -191,39 +192,39 @@ public interface Session extends AutoCloseable {
   }
 
   /**
-   * Returns about how many entries there are: exactly where they are fewer than 1,000, which are
-   * counted by a scan, else nearly always within 10 %. Changes meanwhile are counted or not.
+   * Returns about how many entries there are. Fewer than 1,000 are counted exactly, by a scan; more
+   * are estimated, nearly always within 10 %. Changes meanwhile are counted or not.
    *
-   * <p>READs all nodes of the upper levels, as long as a level has 128 or fewer, and below them
-   * paths to 32 leaves or more that are drawn at random, until the standard error is 2.5 %, 1,024
-   * at the most: some hundred READs in all, and as many for each partition. ROLEX and XStore-D READ
-   * leaves alone, as their models know how many there are. ORCA issues no verb beyond the scan: its
-   * directories know the records of leaves, and each change that waits in a delta counts as one
-   * entry more or less, whether or not its key was there.
+   * <p>The estimate READs all nodes of the upper levels, as long as a level has 128 or fewer. Below
+   * them it READs paths to leaves that are drawn at random, 32 to 1,024 of them, until the standard
+   * error is 2.5 %: some hundred READs in all, and as many for each partition. ROLEX and XStore-D
+   * READ leaves alone, as their models know how many there are. ORCA issues no verb beyond the
+   * scan: its directories know the records of leaves. Each change that waits in a delta counts as
+   * one entry more or less, even if it changes the number by none.
    *
    * @throws NotServedHereException if another process serves some of the partitions
    */
   long sizeEstimate();
 
   /**
-   * Returns about how many entries this process serves, as {@link #sizeEstimate} does for all: with
-   * partitions those of its own ranges, else all.
+   * Returns about how many entries this process serves: those of its own ranges if the index has
+   * partitions, all if it has none. {@link #sizeEstimate} is for all.
    */
   default long servedSizeEstimate() {
     return sizeEstimate();
   }
 
   /**
-   * Runs an action while no other thread operates on the index in this process: operations of
-   * others that have begun end before, later ones wait, and scans wait between two leaves. This
-   * thread's go on, by any session. So what the action reads was all there at one moment, and
-   * others see all of its changes or none; but a failure in its midst undoes nothing. Of a
-   * partitioned index that is so for the keys that this process serves. An operation that ended
-   * with an unknown outcome may have its effect later, also during the action.
+   * Runs an action while no other thread of this process operates on the index: operations that
+   * have begun end first, later ones wait, and scans wait between two leaves. This thread's own
+   * operations go on, by any session. So the action reads a snapshot, and others see all of its
+   * changes or none; but a failure in the middle undoes nothing. In a partitioned index this holds
+   * for the keys that this process serves. An operation that ended with an unknown outcome may take
+   * effect later, and so during the action.
    *
    * <p>The action should be short, as all others wait. It must not wait for a thread that operates
    * on the index. It must not close or load the index, look at its space or move its partitions,
-   * nor run another such action; that is an {@link IllegalStateException}.
+   * nor run another such action: these throw {@link IllegalStateException}.
    *
    * @throws IllegalStateException if other processes could change the same keys: those of an index
    *     without partitions that has compute servers elsewhere

@@ -128,7 +128,7 @@ final class Bounds {
     return narrower;
   }
 
-  /** Returns whether a bound is inside of another one; a sign tells which side of it is. */
+  /** Returns whether a bound is inside of another one; a sign says which side is meant. */
   private static boolean isInside(
       @Nullable MemorySegment inner,
       boolean innerIncluded,

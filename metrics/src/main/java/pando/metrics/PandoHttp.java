@@ -41,11 +41,11 @@ import tools.jackson.core.json.JsonFactory;
  *
  * <p>There is no password: it listens on the loopback interface unless it is given another address.
  * It shows counts and sizes, no key and no value. Clients cannot do harm: at most 64 requests are
- * under way, of them 32 pages; one that takes longer than 10 seconds to send its request, or to
- * take its response, is cut off, and others are served meanwhile.
+ * under way, 32 of them pages. A client that takes longer than 10 seconds to send its request, or
+ * to take its response, is cut off; others are served meanwhile.
  *
- * <p>Thread-safe. Close it before what it shows and the fabric; if they are closed first, it says
- * so to its clients.
+ * <p>Thread-safe. Close it before the index, map or door that it shows, and before the fabric. If
+ * one of these is closed first, clients get that as the reason.
  */
 public final class PandoHttp implements AutoCloseable {
   /** How many clients can read events. */
@@ -85,7 +85,7 @@ public final class PandoHttp implements AutoCloseable {
   /**
    * Shows an index, a map or a door on a port of the loopback interface.
    *
-   * @param port 0 for any that is free, which {@link #uri} tells
+   * @param port 0 for any that is free, which {@link #uri} has
    * @throws IllegalArgumentException if the port is out of range
    * @throws BindException if the port is taken, or may not be used
    */
@@ -133,7 +133,7 @@ public final class PandoHttp implements AutoCloseable {
   }
 
   /**
-   * Shows an index, a map or a door from now on, in place of what was shown before.
+   * Shows an index, a map or a door from now on, in place of the one before.
    *
    * @param more further meters; those whose names start with {@code pando.} are among the events,
    *     and the page shows {@code pando.ops} and {@code pando.latency.seconds}
@@ -210,7 +210,7 @@ public final class PandoHttp implements AutoCloseable {
     }
   }
 
-  /** Returns what keeps what is shown from being ready. */
+  /** Returns why what is shown is not ready. */
   private List<String> hindrances() {
     Shown now = shown;
     if (now == null) {

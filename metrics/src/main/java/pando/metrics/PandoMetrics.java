@@ -16,16 +16,16 @@ import pando.index.Metered;
 import pando.index.Meters;
 
 /**
- * Meters of an index, a map or a door, and of the pool that it is in. They read counters that it
- * has anyway, and only when a registry asks: an operation does nothing more than without them.
+ * Meters of an index, a map or a door, and of its pool. They read counters that exist anyway, and
+ * only when a registry asks: operations do no more work than without meters.
  *
  * <p>Counts are of this process: of all its sessions and background tasks since the index was made
  * or joined. The bytes of the pool are those of each memory server, used by any process. The
  * documentation, {@code docs/seeing.md}, lists all meters.
  *
- * <p>A registry that asks is never kept waiting for long: a memory server that does not answer
- * within a second has {@code NaN} bytes, and so has anything that is gone once the index or the
- * fabric is closed. What takes a look at a whole cache may be some seconds old.
+ * <p>A registry never waits for long: a memory server that does not answer within a second has
+ * {@code NaN} bytes, and so has everything that is gone once the index or the fabric is closed.
+ * Numbers that need a look at a whole cache may be some seconds old.
  */
 public final class PandoMetrics implements MeterBinder {
   private final Metered metered;
@@ -40,7 +40,7 @@ public final class PandoMetrics implements MeterBinder {
   /**
    * Prepares the meters.
    *
-   * @param tags of all meters; they tell several indexes of one registry apart
+   * @param tags of all meters; they distinguish several indexes of one registry
    */
   public PandoMetrics(Metered metered, Iterable<Tag> tags) {
     this(metered, new MemoryServers(metered.fabric()), Tags.of(tags));

@@ -186,7 +186,7 @@ public final class ProcessTestbed implements Testbed {
     }
   }
 
-  /** Tells where the memory servers of a testbed are, and starts them first if need be. */
+  /** Returns where the memory servers of a testbed are, and starts them first if need be. */
   @FunctionalInterface
   private interface MemoryServers {
     List<String> of(ProcessTestbed testbed) throws IOException;

@@ -45,7 +45,7 @@ final class BesidePlots {
     return lines.stream().map(Cell::of).toList();
   }
 
-  /** A number of a row, told from its names. */
+  /** A number of a row, without its names. */
   private record Cell(String row, String best, String subject, String unit, FigureLine line) {
     static Cell of(FigureLine line) {
       int beside = line.what().indexOf(Beside.BESIDE);

@@ -11,17 +11,17 @@ import java.util.regex.Pattern;
  * @param text a sentence without its full stop
  */
 public record Reason(Pattern lines, boolean isMore, String text) {
-  /** Tells why numbers are above the paper's. */
+  /** Says why numbers are above the paper's. */
   static Reason above(String lines, String text) {
     return new Reason(Pattern.compile(lines), true, text);
   }
 
-  /** Tells why numbers are below the paper's. */
+  /** Says why numbers are below the paper's. */
   static Reason below(String lines, String text) {
     return new Reason(Pattern.compile(lines), false, text);
   }
 
-  /** Returns whether it tells why this number differs. */
+  /** Returns whether it says why this number differs. */
   boolean isOf(FigureLine line) {
     return line.isFar()
         && line.ratio() > 1 == isMore

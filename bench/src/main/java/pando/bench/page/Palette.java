@@ -8,8 +8,8 @@ import pando.index.Systems;
 
 /**
  * The colours: one for each system, in a light and a dark theme. Each stands out from the
- * background by a contrast of 3 at least, and from the others for eyes that tell no red from green,
- * too. Elements name theirs by a class, which sets {@code --c}.
+ * background by a contrast of 3 at least, and from the others for eyes that do not see red from
+ * green, too. Elements name theirs by a class, which sets {@code --c}.
  */
 final class Palette {
   /** The class of what is no system. */

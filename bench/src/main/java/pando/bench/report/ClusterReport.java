@@ -47,7 +47,7 @@ public record ClusterReport(
         all.stream().filter(change -> !change.isOver() || all.indexOf(change) >= skipped).toList());
   }
 
-  /** Returns one line that tells of a change. */
+  /** Returns one line about a change. */
   public static String text(Change change) {
     String why = change.why().isEmpty() ? "" : ": " + change.why();
     return "change %d, %s of compute server %d: %s%s"

@@ -42,7 +42,7 @@ public final class LocalTestbed implements Testbed {
    * Loads a map and readies it, all in this process.
    *
    * @param subject empty; closed with the testbed, and where loading fails
-   * @param activity tells what its clients do
+   * @param activity counts what its clients do
    */
   public static LocalTestbed load(Subject subject, Plan plan, Activity activity) {
     try {

@@ -124,7 +124,7 @@ final class ClusterServer {
     return isOpen() && Objects.requireNonNull(index).serves(key) && opened().hasLease();
   }
 
-  /** Returns what it tells clients of the routes. */
+  /** Returns the routes that it gives clients. */
   Routes routes() {
     return opened().routes();
   }

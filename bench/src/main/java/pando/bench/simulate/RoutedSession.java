@@ -91,7 +91,7 @@ final class RoutedSession implements Session {
     cluster.sleepNanos(1_000 + random.nextLong(WAY_NANOS_MAX));
   }
 
-  /** Does an operation on a key whose answer tells of an entry. */
+  /** Does an operation on a key whose answer is about an entry. */
   private boolean found(long key, Predicate<Session> operation) {
     boolean isThere =
         at(
@@ -105,7 +105,7 @@ final class RoutedSession implements Session {
     return isThere;
   }
 
-  /** Does an operation on a key that tells of its value also where it was not done. */
+  /** Does an operation on a key that returns its value also where it was not done. */
   private boolean compared(long key, Predicate<Session> operation) {
     return at(
         key,

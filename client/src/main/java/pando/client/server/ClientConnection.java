@@ -340,7 +340,7 @@ final class ClientConnection {
       socket.shutdownOutput();
     }
     if (!isFull && !saidFarewell && isSecure) {
-      // Of what TLS has decrypted no socket tells.
+      // The selector does not know of bytes that TLS has decrypted already.
       receive();
     }
     advance();

@@ -39,8 +39,8 @@ import pando.index.bytes.ByteStrings;
  *
  * <p>Without authentication it listens on the loopback interface alone, where any user of the
  * machine can read and change the index. Takes {@value #CONNECTIONS_MAX} connections. A client has
- * 3 seconds to say who it is, 10 for the rest of a request or to take results, and is told goodbye
- * after 10 minutes of silence.
+ * 3 seconds to say who it is, 10 for the rest of a request or to take results, and a goodbye after
+ * 10 minutes of silence.
  */
 public final class ClientService implements AutoCloseable {
   /** Most connections at a time. */
@@ -301,9 +301,9 @@ public final class ClientService implements AutoCloseable {
 
   /**
    * Ends the service: takes no further request, answers the operations that are under way, and
-   * tells each client that nothing else of what it sent was done. Waits for these operations, and a
-   * second for clients that do not end their connections. The index stays open. A second call does
-   * nothing.
+   * informs each client that nothing else of what it sent was done. Waits for these operations, and
+   * a second for clients that do not end their connections. The index stays open. A second call
+   * does nothing.
    */
   @Override
   public void close() {

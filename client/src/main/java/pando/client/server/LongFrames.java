@@ -33,7 +33,7 @@ final class LongFrames {
 
   /**
    * Reserves memory for a request, or has the connection wait for its turn: it is {@linkplain
-   * ClientConnection#reserved told} then.
+   * ClientConnection#reserved called} then.
    */
   boolean reserve(ClientConnection connection, int bytes) {
     if (!arriving.isEmpty() || requestBytes + bytes > bytesMax) {
@@ -54,7 +54,7 @@ final class LongFrames {
     }
   }
 
-  /** Returns whether an operation may begin; if not, the connection is told when one may. */
+  /** Returns whether an operation may begin; if not, the connection is called when one may. */
   boolean mayOperate(ClientConnection connection) {
     boolean may = responseBytes < bytesMax;
     if (!may && !connection.isStopped) {

@@ -24,7 +24,7 @@ record Command(String name, int arity, Set<When> allowed, Action action) {
     /**
      * Runs the call, and adds its reply.
      *
-     * @throws Refusal if the client is told an error
+     * @throws Refusal if the client gets an error
      */
     void run(Call call);
   }

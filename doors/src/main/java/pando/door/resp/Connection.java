@@ -207,7 +207,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         held);
   }
 
-  /** Tells the client what is wrong with its bytes, and ends the connection. */
+  /** Answers what is wrong with the client's bytes, and ends the connection. */
   private void end(ChannelHandlerContext to, ProtocolException failure) {
     lane.counters.broken++;
     send(to); // replies to the requests before

@@ -19,7 +19,7 @@ final class DoorMeters {
   }
 
   /** Names all meters. */
-  void tell(Meters to) {
+  void meters(Meters to) {
     to.count("pando.ops", "Requests that were served.", door::served);
     latency(to, 0.5);
     latency(to, 0.99);

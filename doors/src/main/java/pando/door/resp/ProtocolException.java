@@ -1,6 +1,6 @@
 package pando.door.resp;
 
-/** Bytes that are no request: what comes behind them cannot be told from them. */
+/** Bytes that are no request: nobody knows where they end, and the next request begins. */
 final class ProtocolException extends Exception {
   private static final long serialVersionUID = 1L;
 

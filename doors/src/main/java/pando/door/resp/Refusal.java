@@ -1,8 +1,8 @@
 package pando.door.resp;
 
 /**
- * What a client is told in place of a reply, with a code in front. Carries no stack trace: clients
- * cause as many as they like.
+ * An error that a client gets in place of a reply, with a code in front. Carries no stack trace:
+ * clients cause as many as they like.
  */
 final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -23,7 +23,7 @@ final class Refusal extends RuntimeException {
     return new Refusal("ERR value is not an integer or out of range");
   }
 
-  /** Returns what a client is told that asks for what a door does not have. */
+  /** Returns the error for a command that a door does not have. */
   static Refusal notSupported(String command, String reason) {
     return new Refusal("ERR " + command + " is not supported: " + reason);
   }

@@ -33,9 +33,9 @@ import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteStrings;
 
 /**
- * Serves byte strings to clients of Redis: RESP2 and RESP3, strings, sorted sets of equal scores
- * where the door has them for itself, and what the order of keys gives. The documentation, {@code
- * docs/resp.md}, lists commands, limits, and what is refused.
+ * Serves byte strings to clients of Redis, by RESP2 and RESP3. It has strings, commands of its own
+ * for keys in order, and, if it has the index to itself, sorted sets of equal scores. The
+ * documentation, {@code docs/resp.md}, lists commands, limits, and what is refused.
  *
  * <p>Each event loop has a session, and runs the operations of its connections one by one.
  *
@@ -98,11 +98,11 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * Serves an index, which has nothing else to do, until this is closed.
+   * Serves an index, which nothing else may use, until this is closed.
    *
    * @param index with nothing in it but what a door has stored; stays open when this is closed
    * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
-   *     password, and the options do not say that it is meant so
+   *     password, and the options do not allow that
    * @throws IllegalStateException if the index has keys that no door has stored
    * @throws BindException if the address is taken or may not be used
    * @throws IOException if the keys of encrypted connections cannot be read
@@ -113,17 +113,17 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * Serves byte strings that others change at the same time: other doors, in this process or
-   * others, maps, and sessions. All of them see the same entries, as keys and strings are stored as
-   * clients give them. There is one database, and there are no sets.
+   * Serves byte strings that others change at the same time: doors of this process or others, maps,
+   * and sessions. All of them see the same entries, as keys and strings are stored as clients give
+   * them. There is one database, and there are no sets.
    *
-   * <p>Where operations go over a network, each of them blocks its event loop for as long as it
-   * takes: {@link RespOptions#EVENT_LOOPS_SHARED} event loops or more let others go on. An
-   * operation that fails is answered with an error, and its connection stays.
+   * <p>An operation that goes over a network blocks its event loop as long as it takes: with {@link
+   * RespOptions#EVENT_LOOPS_SHARED} event loops or more, others go on. If an operation fails, the
+   * client gets an error, and its connection stays.
    *
    * @param strings stay open when this is closed
    * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
-   *     password, and the options do not say that it is meant so
+   *     password, and the options do not allow that
    * @throws BindException if the address is taken or may not be used
    * @throws IOException if the keys of encrypted connections cannot be read
    */
@@ -234,7 +234,7 @@ public final class RespDoor implements Metered, AutoCloseable {
   @Override
   public void meters(Meters to) {
     strings.meters(to);
-    meters.tell(to);
+    meters.meters(to);
   }
 
   /** Waits until this is closed. */
@@ -243,9 +243,9 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * Accepts no connection and runs no further request, waits for those that run, sends their
-   * replies, and disconnects all clients; those that do not take their replies after {@value
-   * #CLOSE_SECONDS_MAX} seconds. A second call waits for the first.
+   * Closes the door: it accepts no connection and begins no request, waits for the requests that
+   * run, sends their replies, and disconnects all clients. A client that does not take its replies
+   * is disconnected after {@value #CLOSE_SECONDS_MAX} seconds. A second call waits for the first.
    */
   @Override
   public synchronized void close() {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param address to listen on; port 0 is any that is free
  * @param password that clients have to give; {@code null} if there is none
  * @param tls {@code null} for connections that are not encrypted
- * @param open whether it may listen beyond the loopback interface without a password
+ * @param open whether the door may listen beyond the loopback interface without a password
  * @param eventLoops threads that serve connections, 1 to {@value #EVENT_LOOPS_MAX}; each has a
  *     session of the index
  * @param clientsMax connections at the most, 1 or more
@@ -33,8 +33,8 @@ public record RespOptions(
   public static final int EVENT_LOOPS_MAX = 256;
 
   /**
-   * Number of event loops that a door is given that shares its byte strings, or that of processors
-   * if there are more, as operations may wait for a network.
+   * Number of event loops for a door that shares its byte strings, as operations may wait for a
+   * network; the number of processors if that is greater.
    */
   public static final int EVENT_LOOPS_SHARED = 8;
 

@@ -7,7 +7,7 @@ import pando.index.bytes.ByteStrings;
 /**
  * The keys of a door to byte strings that others change at the same time. There is one database,
  * and keys and values are as clients give them: others see the same entries, and ranges of a
- * cluster, which tell keys by their first bytes, get their shares. Nothing is counted.
+ * cluster, which divide keys by their first bytes, get their shares. Nothing is counted.
  */
 final class SharedKeyspace extends Keyspace {
   private volatile boolean stopped;

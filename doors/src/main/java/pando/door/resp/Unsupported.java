@@ -136,7 +136,7 @@ final class Unsupported {
     return reasons.keySet().stream().sorted().toList();
   }
 
-  /** Returns what a client is told that asks for a command which is not in the table. */
+  /** Returns the error for a command that is not in the table. */
   Refusal refusal(Request request) {
     String name = request.text(0).toUpperCase(Locale.ROOT);
     String reason = reasons.get(name);

@@ -85,7 +85,7 @@ public final class Owner {
           : Optional.of(Long.parseLong(fields[START_FIELD]) & START_MASK);
     } catch (IOException e) {
       if (Files.exists(directory)) {
-        throw new UncheckedIOException("cannot tell whether a process runs: pid=" + pid, e);
+        throw new UncheckedIOException("cannot find out whether a process runs: pid=" + pid, e);
       }
       return Optional.empty();
     }

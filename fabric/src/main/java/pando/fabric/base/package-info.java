@@ -1,2 +1,2 @@
-/** What fabrics share, whichever way their verbs take. */
+/** What all fabrics share. */
 package pando.fabric.base;

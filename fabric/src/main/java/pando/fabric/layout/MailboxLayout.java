@@ -38,12 +38,12 @@ import pando.fabric.Worker;
  *      +-------------------------------------------------------------+
  * </pre>
  *
- * <p>The owner and the state are two words, and no slot has two users all the same. A client frees
- * its slot once it is IDLE. An ABANDONED slot belongs to the processor, which frees it and makes it
- * IDLE afterwards: a client that claims it in between sees ABANDONED, and frees it again. The slot
- * of a dead process is claimed from it if its state is another. It cannot become ABANDONED then, as
- * only its owner could make it so; and it was not before, or it would be free by now and the claim
- * would fail. So no processor frees it under its new owner.
+ * <p>The owner and the state are two words, and yet no slot has two users. A client frees its slot
+ * once it is IDLE. An ABANDONED slot belongs to the processor, which frees it and makes it IDLE
+ * afterwards: a client that claims it in between sees ABANDONED, and frees it again. The slot of a
+ * dead process is claimed from it if its state is another. It cannot become ABANDONED then, as only
+ * its owner could make it so; and it was not before, or it would be free by now and the claim would
+ * fail. So no processor frees it under its new owner.
  */
 public final class MailboxLayout {
   /** Number of slots: CALLs that can wait or be served at the same time. */

@@ -41,7 +41,7 @@ public final class Closing {
 
   /**
    * Waits until a thread has ended, or returns at once if it was not started. A waiter that is
-   * interrupted waits all the same, and stays interrupted.
+   * interrupted waits anyway, and stays interrupted.
    */
   public static void join(Thread thread) {
     boolean ended = join(thread, Duration.ofNanos(Long.MAX_VALUE));

@@ -188,7 +188,7 @@ public final class NodeAllocator {
 
   /**
    * Returns all nodes that are not in use, freed or never used, to the memory servers. The next
-   * allocation issues a CALL again. If a memory server is lost, the others get theirs all the same.
+   * allocation issues a CALL again. If a memory server is lost, the others get theirs anyway.
    *
    * @param worker issues the CALLs
    * @param callMessage local offset, a multiple of 8, of {@link Worker#CALL_BYTES_MAX} bytes that

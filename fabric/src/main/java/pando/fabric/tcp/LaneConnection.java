@@ -174,7 +174,7 @@ final class LaneConnection {
       fail(open.reason(e));
       return true;
     } catch (RuntimeException | Error e) {
-      // Memory for a long response, for example. The workers are told, and the lane goes on.
+      // Memory for a long response, for example. The workers get the failure, and the lane goes on.
       fail(open.reason(new IOException("the lane failed: " + server, e)));
       return true;
     }

@@ -156,8 +156,8 @@ final class TcpConnection {
   }
 
   /**
-   * Sends the request. Fails only if it cannot be sent; that it may have been cut is told by {@link
-   * #receive}.
+   * Sends the request. Fails only if it cannot be sent; {@link #receive} reports that it may have
+   * been cut.
    *
    * @param nanos longest wait for the memory server to take the request, and to answer it
    * @throws StalledException if the memory server did not take it; it has no effect
@@ -196,7 +196,7 @@ final class TcpConnection {
   }
 
   /**
-   * Waits for the response, no longer than {@link #send} was told.
+   * Waits for the response, no longer than {@link #send} allows.
    *
    * @param repeatable whether the request may be sent again
    * @throws UnknownOutcomeException if none came and the request must not be sent again
@@ -294,7 +294,8 @@ final class TcpConnection {
       server.checkUsable();
       path.open();
     } catch (IOException | PandoException | IllegalStateException e) {
-      // It cannot be reached, or the lane is closed. That the outcome is unknown was told before.
+      // It cannot be reached, or the lane is closed. The caller knows already that the outcome is
+      // unknown.
       worker.keepInterrupt();
     }
   }

@@ -260,7 +260,7 @@ final class Abi {
     private IbvSrqInitAttr() {}
   }
 
-  /** Where a thread is told of completions. */
+  /** Where a thread waits for events of completions. */
   static final class IbvCompChannel {
     static final int FD = 8;
 

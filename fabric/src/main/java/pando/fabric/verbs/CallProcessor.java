@@ -15,7 +15,9 @@ final class CallProcessor implements AutoCloseable {
   private static final int SPINS = 200;
   private static final int YIELDS = 200;
 
-  /** After so many fruitless polls it asks to be told of the next completion, and waits for it. */
+  /**
+   * After so many fruitless polls it asks for an event at the next completion, and waits for it.
+   */
   private static final int IDLE_MAX = SPINS + YIELDS;
 
   /** How often it looks whether it should end. */

@@ -18,7 +18,7 @@ final class CompletionChannel implements AutoCloseable {
   private static final int EVENTS = 4;
   private static final short READABLE = 1;
 
-  /** Behind it, room for what the library tells of an event. */
+  /** Behind it, room for what the library writes of an event. */
   private static final int BYTES = POLL_BYTES + 2 * Long.BYTES;
 
   private final Libibverbs library;

@@ -173,7 +173,7 @@ final class Device implements AutoCloseable {
     return pollFunction;
   }
 
-  /** Returns the function that asks to be told of the next completion. */
+  /** Returns the function that asks for an event at the next completion. */
   MemorySegment askFunction() {
     return askFunction;
   }

@@ -171,7 +171,7 @@ final class Libibverbs {
   /**
    * Creates a completion queue.
    *
-   * @param channel by which a thread is told of completions, or 0
+   * @param channel through which a thread gets events of completions, or 0
    */
   long createCompletionQueue(long context, int entries, long channel) {
     String purpose = "completion queue, entries=" + entries;

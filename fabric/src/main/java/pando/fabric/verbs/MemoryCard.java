@@ -101,7 +101,7 @@ final class MemoryCard implements CardAccess {
     return device;
   }
 
-  /** Returns what a client is told that was given a queue pair and a scratch line. */
+  /** Returns the offer to a client, which has been given a queue pair and a scratch line. */
   Offer offer(Endpoint endpoint, Offer.Place scratch) {
     return new Offer(endpoint, region.place(), onChip, scratch, onCard);
   }

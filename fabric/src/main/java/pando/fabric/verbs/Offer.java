@@ -7,7 +7,7 @@ import pando.fabric.layout.Regions;
 import pando.fabric.memory.Words;
 
 /**
- * What the two sides of a connection tell each other by {@link pando.fabric.wire.CardAccess}. All
+ * What the two sides of a connection send each other by {@link pando.fabric.wire.CardAccess}. All
  * fields are 8 bytes.
  *
  * <pre>
@@ -19,7 +19,7 @@ import pando.fabric.memory.Words;
  *
  * <p>From 56 on in the response alone.
  *
- * @param endpoint of the side that tells
+ * @param endpoint of the side that sends it
  * @param dram where DRAM is
  * @param onChip where the on-chip region is
  * @param scratch 64 bytes, for this client to try what the cards can do

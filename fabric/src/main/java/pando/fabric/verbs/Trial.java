@@ -16,8 +16,8 @@ import pando.fabric.verbs.Abi.IbvSendWr;
  *
  * <p>Each try is a list {WRITE of the line, the verb, READ of the line}; every second time the READ
  * goes by itself. So it also shows that masked atomics keep their place among other verbs, and
- * complete where they are the last. The operands tell orders, byte orders and fields apart: no word
- * is the same backwards, and compared bits differ from the word outside their mask.
+ * complete where they are the last. The operands distinguish orders, byte orders and fields: no
+ * word is the same backwards, and compared bits differ from the word outside their mask.
  */
 final class Trial implements AutoCloseable {
   /** By which verbs reach the line. */

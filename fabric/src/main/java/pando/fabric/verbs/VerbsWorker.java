@@ -210,7 +210,7 @@ final class VerbsWorker extends ListWorker {
     return failure instanceof UnknownOutcomeException;
   }
 
-  /** Returns whether a failure tells the caller that nothing was done. */
+  /** Returns whether a failure says that nothing was done. */
   private static boolean saysNotDone(RuntimeException failure) {
     return failure instanceof FencedException || failure instanceof StalledException;
   }

@@ -13,7 +13,7 @@ import java.nio.channels.ReadableByteChannel;
  * given back once it was read.
  */
 public final class FrameInput {
-  /** Tells which frames may be long. */
+  /** Decides which frames may be long. */
   @FunctionalInterface
   public interface LongFrames {
     /** Returns whether the frame may be long whose header begins at a place. */
@@ -51,7 +51,7 @@ public final class FrameInput {
    * @param bytesMin room at first, enough for a header
    * @param bytesMax greatest length of a frame that is not long
    * @param longBytesMax greatest length of a long one
-   * @param longFrames tells which may be long
+   * @param longFrames decides which may be long
    */
   public FrameInput(
       int headerBytes, int bytesMin, int bytesMax, int longBytesMax, LongFrames longFrames) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Until then a client is a guest: there are {@link Guests#MAX} at the most, each has all of it
  * done in a few seconds, and can make the server take no more than TLS's 64 KiB and some messages
- * of 64 bytes. A client that is refused is told why, where it can understand it. Thread-safe.
+ * of 64 bytes. A client that is refused learns why, if it can understand it. Thread-safe.
  *
  * @param <C> clients that are let in
  */
@@ -50,7 +50,7 @@ public abstract class Reception<C> {
   protected abstract String served();
 
   /**
-   * Gives a client that has proven who it is a place, and answers it, or tells it why not.
+   * Gives a client that has proven who it is a place, and answers it, or says why not.
    *
    * @param hello of a role that is served
    * @param exchange of the secret, which follows the answer, or {@code null}
@@ -60,7 +60,7 @@ public abstract class Reception<C> {
       Watchdog.Watched connection, Hello.Request hello, @Nullable TokenExchange exchange)
       throws IOException;
 
-  /** Tells a client, of which nothing is known, that there is no room. */
+  /** Answers a client, of which nothing is known, that there is no room. */
   protected abstract void answerFull(SocketChannel socket) throws IOException;
 
   /** Takes a connection as a guest, whose time begins. */
@@ -100,7 +100,7 @@ public abstract class Reception<C> {
       drain(connection.socket());
       return null;
     } catch (SSLException e) {
-      // TLS has told the client.
+      // TLS has sent the client an alert.
       log.add(client, SecureChannel.reason(e));
       drain(connection.socket());
       return null;

@@ -11,20 +11,20 @@ public final class RefusedException extends IOException {
   /**
    * Creates the exception.
    *
-   * @param status that of {@link Hello} which tells a client why
+   * @param status that of {@link Hello} which says why
    */
   public RefusedException(int status, String message) {
     super(message);
     this.status = status;
   }
 
-  /** Creates the exception for a side that tells the other nothing. */
+  /** Creates the exception for a side that does not answer the other. */
   public RefusedException(String message, Throwable cause) {
     super(message, cause);
     this.status = Hello.NOT_ALLOWED;
   }
 
-  /** Returns the status of {@link Hello} that tells a client why. */
+  /** Returns the status of {@link Hello} that says why. */
   public int status() {
     return status;
   }

@@ -20,7 +20,7 @@ final class Reloaded<T> {
   private List<Stamp> stamps;
   private T value;
 
-  /** What tells one content of a file from another. */
+  /** What distinguishes one content of a file from another. */
   private record Stamp(FileTime modified, long bytes, @Nullable Object identity) {
     static final Stamp MISSING = new Stamp(FileTime.fromMillis(0), -1, null);
 
@@ -51,7 +51,7 @@ final class Reloaded<T> {
   synchronized T get() {
     List<Stamp> now = stamps();
     if (!now.equals(stamps)) {
-      // Also if it fails, so that each change is tried, and told, once.
+      // Also if it fails, so that each change is tried, and reported, once.
       stamps = now;
       try {
         value = reader.get();

@@ -15,7 +15,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * A secret that both sides of a connection have, and prove to have without saying it. Immutable and
- * thread-safe; its text does not tell it.
+ * thread-safe; its text does not contain it.
  */
 public final class Secret {
   /** Least bytes of a secret. */
@@ -101,7 +101,7 @@ public final class Secret {
     }
   }
 
-  /** Returns a text that does not tell the secret. */
+  /** Returns a text without the secret. */
   @Override
   public String toString() {
     return "secret";

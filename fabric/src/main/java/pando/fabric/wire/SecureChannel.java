@@ -67,7 +67,8 @@ public final class SecureChannel implements ByteChannel {
    *
    * @return whether that is done; if not, the socket has to be readable or writable first
    * @throws PlainPeerException if the other side speaks Pando's protocol without TLS
-   * @throws SSLException if one side does not accept the other, which was told if it is this one
+   * @throws SSLException if one side does not accept the other, which has got an alert if it is
+   *     this one
    * @throws EOFException if the other side ends the connection
    */
   public boolean handshake() throws IOException {
@@ -241,7 +242,7 @@ public final class SecureChannel implements ByteChannel {
     }
   }
 
-  /** Tells the other side why the handshake failed. */
+  /** Informs the other side why the handshake failed. */
   private void sendAlert(SSLException why) {
     try {
       while (flush() && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {

@@ -46,7 +46,7 @@ public final class TokenExchange {
     clientNonce = sendNonce();
   }
 
-  /** Of a client that was told to prove. */
+  /** Proves to a server that has asked for it. */
   public void prove() throws IOException {
     serverNonce = receive();
     send(proof(Secret.Side.CLIENT));
@@ -61,7 +61,7 @@ public final class TokenExchange {
     check(Secret.Side.SERVER, "the " + protocol.serverName() + " does not have the secret");
   }
 
-  /** Of a server that has told the client to prove. */
+  /** Checks the proof of a client that was asked for it. */
   public void challenge() throws IOException {
     clientNonce = receive();
     Hello.refuse(channel, protocol, Hello.PROVE, AuthenticationKind.TOKEN);

@@ -31,7 +31,7 @@ public final class Watchdog implements AutoCloseable {
   }
 
   /**
-   * Watches a channel from now on; it has all the time until it is told otherwise.
+   * Watches a channel from now on; it has all the time until a limit is set.
    *
    * @throws AsynchronousCloseException if the watchdog is closed; the channel is then, too
    */

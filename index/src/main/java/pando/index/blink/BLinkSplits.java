@@ -223,7 +223,7 @@ public abstract class BLinkSplits {
         formatRoot(Catalogue.rootAddress(root), address, above);
         writeHidden(list.clear());
         postUnless(false);
-        // Set first: if the change of the root fails, the node may be the root all the same.
+        // Set first: if the change of the root fails, the node may be the root anyway.
         used = true;
         used = roots.raise(root, address, above, () -> show(address));
         unlockNew(address);

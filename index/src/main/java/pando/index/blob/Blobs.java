@@ -358,7 +358,7 @@ public final class Blobs implements AutoCloseable {
 
   /**
    * Loads some bytes of a value: {@link #bytes} has them at {@link #offset} until the next
-   * operation. Nothing tells whether they are those of the value: the caller must check them.
+   * operation. They need not be those of the value: the caller must check them.
    *
    * @param word that the entry has, or had a short while ago
    * @param from number of the value's first byte to load
@@ -524,7 +524,7 @@ public final class Blobs implements AutoCloseable {
       forgetFreed();
       throw e;
     } catch (UnknownOutcomeException e) {
-      // The mark may come yet, so the place is lost; this tells nothing of the next operation.
+      // The mark may come yet, so the place is lost; this says nothing about the next operation.
       return false;
     }
   }

@@ -181,7 +181,7 @@ final class BlockChanges {
         && index.spare.takes(bytes);
   }
 
-  /** Merges the block with the most changes of some that are drawn, for want of memory. */
+  /** Merges the block with the most changes of some that are drawn, for lack of memory. */
   private void mergeFullest() {
     BlockEntry entry = index.deltas.fullest(blobs.worker().random());
     if (entry != null && entry.tryLatch()) {
@@ -189,7 +189,7 @@ final class BlockChanges {
         reader.setLatched(entry);
         mergeWaiting(entry);
       } catch (PoolFullException e) {
-        // The change that is to come is made all the same, or says so itself.
+        // The change that is to come is made anyway, or says so itself.
       } finally {
         entry.unlatch();
       }

@@ -134,7 +134,7 @@ final class BlockReader {
         if (takeValue(hash)) {
           return true;
         }
-        // The record has changed since, or its value is damaged, which the block tells.
+        // The record has changed since, or its value is damaged, which the block shows.
       }
       if (seek(wanted)) {
         int looked = look(wanted, hash);

@@ -35,46 +35,45 @@ import pando.index.session.WriteBack;
 /**
  * An ordered map from byte strings to byte strings in a memory pool. Keys have 0 to {@value
  * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process at a time serves
- * it; another one can open it when that has closed it.
+ * the index; another one can open it after the first has closed it.
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
 public final class ByteIndex implements ByteStrings {
   /*
    * Blocks are blobs, which never change. An index of ORCA has the word of each block under a
-   * label, a number without a meaning: it is what another process finds the blocks by. The process
-   * that serves the index has a directory of all blocks in its memory, and so needs that index only
-   * to say what has changed.
+   * label, a number without a meaning: another process finds the blocks by it. The process that
+   * serves the index has a directory of all blocks in its memory, and so needs that index only to
+   * record changes.
    *
    * A block is cut into segments, and the directory knows what separates them: a lookup READs one
    * segment. The sum of a segment is made with the version of its block, which never comes again.
-   * What has been found so is put into a cache of single records; whole blocks, which changes and
-   * scans need, are cached beside it.
+   * Records that were found go into a cache of single records. Whole blocks, which changes and
+   * scans need, have a cache of their own.
    *
    * A change of a record waits in local memory, beside others of its block; a lookup sees them
    * first. They are merged when there are some, when memory is short, and when the index closes. A
-   * merge makes a new block: it is stored, its word goes to the block's label, then the directory
-   * says so, and the old block is freed. So a new block and the loss of its changes, or one more
-   * change, become known by one reference, in one moment with the cache of records. A session that
-   * changes a block holds its latch. A reader takes the block that the directory names; where its
-   * blob is gone meanwhile, it asks the directory again.
+   * merge makes a new block: the block is stored, its word goes to the block's label, then to the
+   * directory, and the old block is freed. So one reference publishes a new block without its
+   * changes, or one more change, and the cache of records changes at the same moment. A session that
+   * changes a block holds its latch. A reader takes the block that the directory names; if its blob
+   * is gone meanwhile, it asks the directory again.
    *
-   * What waits was acknowledged, and has to find room in the pool. So a change waits only if the
-   * block with all its changes fits the place that it has: in a full pool it goes there by way of
-   * the spare blob. Any other change makes a new block at once, and is refused if that has no room.
-   * The sizes are estimates: a block that is larger all the same stays whole, in the spare blob. No
-   * other change but a removal may keep that blob, which changes of other blocks wait for, too.
+   * A change that waits was acknowledged, so there must be room for it in the pool. It waits only if
+   * the block with all its changes fits the place that the block has: in a full pool it goes there
+   * by way of the spare blob. Any other change makes a new block at once, and is refused if there is
+   * no room. The sizes are estimates: a block that is larger nevertheless stays whole, in the spare
+   * blob. Only a removal may keep that blob, as changes of other blocks wait for it, too.
    *
    * A split stores the right part under a new label first, then the left one under the old label.
    * The directory says first that there is another block, which is not known yet: readers that find
-   * it wait. Then, in one moment, both parts are what they are. A reader that had come to the left
-   * part before sees that the directory has changed. A block that becomes small takes the one
-   * behind it in: that is gone first, and readers that find it wait until the directory has dropped
+   * it wait. Then both parts become known at the same moment. A reader that had come to the left
+   * part before sees that the directory has changed. A block that becomes small absorbs the one
+   * behind it: that one is gone first, and readers that find it wait until the directory has dropped
    * it.
    *
-   * What a process leaves that ended on the way, or could not take a step back, are blocks in the
-   * range of another one. They do not count: that other one begins before them, or has a later
-   * version.
+   * A process that ended in the middle, or could not undo a step, leaves blocks in the range of
+   * another one. They do not count: that other one begins before them, or has a later version.
    */
 
   /** Greatest length of a key. */

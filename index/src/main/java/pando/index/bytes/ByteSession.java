@@ -8,30 +8,31 @@ import org.jspecify.annotations.Nullable;
  * segment, native or of an array.
  *
  * <p>After an operation that found an entry, {@link #key()} and {@link #value()} return it until
- * the next operation. Operations on one key are linearizable. So are {@link #floor} and its like
- * where one process serves all keys that they pass; a client asks one compute server after the
- * other, where each look is linearizable, and all of them together are not. Any operation throws
- * {@link pando.index.NotServedHereException} for a key that this process neither serves nor can ask
- * for; a scan visits the entries before it. Failures of the environment, what happens after {@link
+ * the next operation. Operations on one key are linearizable. So are {@link #floor} and the like if
+ * one process serves all keys that they pass. A client asks one compute server after the other:
+ * each answer is linearizable, several together are not. Any operation throws {@link
+ * pando.index.NotServedHereException} for a key that this process neither serves nor can ask for; a
+ * scan visits the entries before it. Failures of the environment, what happens after {@link
  * #close()}, and what a visitor may do are as in {@link pando.index.Session}.
  *
  * <p>A key or value that is longer than {@link ByteStrings#keyBytesMax} or {@link
- * ByteStrings#valueBytesMax} is refused by an {@link IllegalArgumentException}. Arguments may be
- * what this session has returned.
+ * ByteStrings#valueBytesMax} is refused with an {@link IllegalArgumentException}. Arguments may be
+ * segments that this session has returned.
  *
  * <p>Not thread-safe: one session, one thread.
  */
 public interface ByteSession extends AutoCloseable {
   /**
-   * Returns the key of the entry that the last operation found. Of an operation that was given the
-   * key, it is what the caller gave, and changes if the caller changes that.
+   * Returns the key of the entry that the last operation found. If the caller gave the key, it is
+   * the caller's segment, and changes if the caller changes that.
    */
   MemorySegment key();
 
   /**
    * Returns the value of the entry that the last operation found, before it was changed. It cannot
-   * be written to. Each call may make a new segment of the same bytes, which the next operation
-   * overwrites and which {@link #close} and that of the index may take away: copy what must stay.
+   * be written to. Each call may make a new segment of the same bytes. The next operation
+   * overwrites them, and {@link #close} of the session or of the index may free them: copy what
+   * must stay.
    */
   MemorySegment value();
 

@@ -25,7 +25,7 @@ public interface ByteStrings extends Metered, AutoCloseable {
   ByteSession session();
 
   /**
-   * Returns which compute server serves which keys, as this process knows it. Ranges tell keys by
+   * Returns which compute server serves which keys, as this process knows it. Ranges divide keys by
    * their {@link #partitionKey}.
    */
   Partitioning partitioning();

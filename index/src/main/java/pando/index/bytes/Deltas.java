@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The changes of all blocks that wait, and the local memory that they take. Thread-safe. */
 final class Deltas {
-  /** Blocks in a row among which the one with the most changes is merged for want of memory. */
+  /** Blocks in a row among which the one with the most changes is merged for lack of memory. */
   private static final int LOOKED_AT = 8;
 
   /** Of the memory, one of so many parts is left for changes while blocks are merged. */
@@ -42,7 +42,7 @@ final class Deltas {
     return bytes.get();
   }
 
-  /** Returns whether blocks are to be merged with their changes for want of memory. */
+  /** Returns whether blocks are to be merged with their changes for lack of memory. */
   boolean isShort() {
     return bytes.get() > bytesMax - bytesMax / LEFT_PART;
   }

@@ -30,7 +30,7 @@ final class RecordPart {
    *
    * A new record goes to the tail. Where it has no room, the oldest goes, unless it was used since
    * it came to its place: then it moves to the tail. A record that is dropped stays as bytes
-   * without a chain until its turn, which is told by a hash that is no more: DEAD in place of next.
+   * without a chain until its turn: its hash is gone, and DEAD is in place of next.
    *
    * Reads are optimistic: the latch is a version that is odd while it is held. A reader follows
    * places that may be anything while somebody changes the part; it compares each with the memory's

@@ -106,7 +106,7 @@ final class Unsettled {
     if (!state.isGone()) {
       labels.store(next.entry.label, state.word());
     }
-    // An error may have struck when the other one had been made known all the same.
+    // An error may have struck when the other one had been made known anyway.
     if (doubtful.remove(next) && state.word() != next.word) {
       blobs.free(BlockSession.BLOCKS, next.word);
       blobs.free(next.hash, next.value);

@@ -283,8 +283,8 @@ public final class NodeCache implements AutoCloseable {
   }
 
   /**
-   * Leaves a node claimed for ever, because its memory server does not tell whether it may still
-   * change it. Operations that need the node wait for it in vain and end in a StalledException. The
+   * Leaves a node claimed for ever, because nobody knows whether its memory server may still change
+   * it. Operations that need the node wait for it in vain and end in a StalledException. The
    * context continues with another I/O flag; once there is none left, it can claim no node.
    */
   public void abandon(CacheContext context) {
@@ -324,7 +324,7 @@ public final class NodeCache implements AutoCloseable {
    * @param index of the pointer's slot
    * @param frame where {@link #claim} found the node
    * @param shared whether the child is shared, as the parent describes it
-   * @param isShared tells whether a cached node is shared
+   * @param isShared returns whether a cached node is shared
    * @return {@link #ATTACHED}, {@link #OLD} for an orphan to be refreshed, {@link #STALE}, or
    *     {@link #MISFIT}
    */

@@ -64,7 +64,7 @@ public final class PlantedBug {
   /** A merge of ORCA gives the old leaf back before the new one is published. */
   public static final boolean GIVEN_BACK_EARLY = PLANTED.equals("orca-given-back-early");
 
-  /** A merge of ORCA publishes without telling readers to wait. */
+  /** A merge of ORCA publishes without a flag that makes readers wait. */
   public static final boolean PUBLISHED_UNFLAGGED = PLANTED.equals("orca-published-unflagged");
 
   /** A merge of ORCA keeps the images of its leaf. */

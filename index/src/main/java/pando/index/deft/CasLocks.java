@@ -38,7 +38,7 @@ final class CasLocks extends NodeLocks {
 
   @Override
   boolean take(long node, long word, boolean exclusively, VerbList reads) {
-    // Before the verb: if the verb fails, this session may hold the lock all the same.
+    // Before the verb: if the verb fails, this session may hold the lock anyway.
     int place = hold(word, true, 0);
     long start = worker.nanoTime();
     for (int attempt = 0; ; attempt++) {

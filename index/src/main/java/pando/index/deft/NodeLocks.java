@@ -270,7 +270,7 @@ abstract sealed class NodeLocks implements SessionLocks permits SxLocks, CasLock
     }
   }
 
-  /** Returns whether the verbs that failed may have taken effect all the same. */
+  /** Returns whether the verbs that failed may have taken effect anyway. */
   static boolean isUnknown(Throwable failure) {
     return failure instanceof UnknownOutcomeException || failure instanceof Error;
   }

@@ -18,7 +18,7 @@ import pando.index.pool.Arguments;
 /**
  * A DEX index: compute servers in this process, connected by a fabric to memory servers that other
  * processes may use as well. Where its keys have more than 8 bytes ({@code key-bytes}), a {@link
- * Session} has those of numbers, and a {@link WideSession} all. The partitions tell keys by their
+ * Session} has those of numbers, and a {@link WideSession} all. The partitions divide keys by their
  * first 8 bytes: ranges begin where these change. Where a method here takes or returns a key, it is
  * these bytes, as a big-endian number whose sign bit is turned over.
  *

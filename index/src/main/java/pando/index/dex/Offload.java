@@ -121,12 +121,12 @@ final class Offload {
     return layout.keyWords() > 1 ? LONG_KEY : KEY;
   }
 
-  /** Returns the sizes that tell a layout. */
+  /** Returns the sizes that determine a layout. */
   private static long sizes(NodeLayout layout) {
     return layout.nodeBytes() | ((long) (layout.keyBytes() - Long.BYTES) << KEY_SHIFT);
   }
 
-  /** Returns the layout that sizes tell. */
+  /** Returns the layout of these sizes. */
   static NodeLayout layout(long sizes) {
     return NodeLayout.of((int) sizes, (int) (sizes >>> KEY_SHIFT) + Long.BYTES);
   }

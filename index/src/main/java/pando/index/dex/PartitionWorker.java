@@ -125,8 +125,8 @@ final class PartitionWorker {
    *
    * @param words of the key
    * @return whether the key was there before
-   * @throws UnknownOutcomeException if the entry may have been changed all the same; an {@link
-   *     Error} is thrown as it is, with the exception suppressed
+   * @throws UnknownOutcomeException if the entry may have been changed anyway; an {@link Error} is
+   *     thrown as it is, with the exception suppressed
    */
   boolean operate(Request wanted, long[] words) {
     long itsKey = wanted(words);
@@ -444,7 +444,7 @@ final class PartitionWorker {
    * @param max maximum number of entries, for which both arrays have room; those next to {@code
    *     from}
    * @param keys receives the words of the keys
-   * @return the number of entries; {@link #goesOn} tells what follows
+   * @return the number of entries; {@link #goesOn} says what follows
    */
   int copyLeaf(
       long[] fromWords, long[] toWords, boolean down, int max, long[] keys, long[] values) {

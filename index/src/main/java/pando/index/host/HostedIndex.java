@@ -697,7 +697,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     @Override
     public void empty() {}
 
-    /** {@inheritDoc} If one fails, the others do so all the same. */
+    /** {@inheritDoc} If one fails, the others do so anyway. */
     @Override
     public void close() {
       if (servers.isEmpty()) {

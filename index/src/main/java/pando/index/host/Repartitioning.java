@@ -88,7 +88,7 @@ final class Repartitioning {
    * Returns the number of a compute server that has no range, and does not live here. Where others
    * without a range live elsewhere, they are not known here.
    *
-   * @param livesHere tells of a number whether such a compute server lives here
+   * @param livesHere returns whether the compute server of a number lives here
    */
   int freeNumber(IntPredicate livesHere) {
     for (int number = 0; number < SERVERS_MAX; number++) {

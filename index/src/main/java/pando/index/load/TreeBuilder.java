@@ -22,7 +22,7 @@ public abstract class TreeBuilder implements Loader {
   /*
    * Each level has one open node, in a buffer of its own. A new leaf starts a new node on every level
    * whose parent is full, up to the first that has room. All are allocated together, so that a node
-   * that is closed can be told its sibling. They are closed from the leaf up, so that a node is still
+   * that is closed can be given its sibling. They are closed from the leaf up, so that a node is still
    * open when its last child is written, and opened from the highest down, so that each finds room in
    * the open node above it.
    */

@@ -177,7 +177,7 @@ public final class NodeLocks implements SessionLocks {
 
   /** Tries to take a global lock; returns 0 if it was free, else its holder. */
   private long takeOnce(int place, VerbList reads) {
-    // Set before the verb: if the verb fails, this session may hold the lock all the same.
+    // Set before the verb: if the verb fails, this session may hold the lock anyway.
     global[place] = true;
     long other = versions ? takeWord(place, reads) : takeField(place, reads);
     global[place] = other == 0;

@@ -150,7 +150,7 @@ final class Adoption {
     directory.replaceAll(root);
   }
 
-  /** Throws what could not be done in the pool; the compute server has the keys all the same. */
+  /** Throws what could not be done in the pool; the compute server has the keys anyway. */
   void rethrow() {
     failures.rethrow();
   }

@@ -86,7 +86,7 @@ final class Cleaner {
     this.cold = (bucket, way) -> records.count(bucket, way) == 0;
   }
 
-  /** Tells which ways of buckets are to be cleaned. */
+  /** Decides which ways of buckets are to be cleaned. */
   @FunctionalInterface
   interface Due {
     boolean isDue(long bucket, int way);

@@ -111,7 +111,7 @@ final class DeltaChange {
       merges.makeRoom(wanted.key(), changesMax);
       return false;
     } catch (PoolFullException e) {
-      // The leaf finds no gap. A removal goes into its delta all the same, while that has room.
+      // The leaf finds no gap. A removal goes into its delta anyway, while that has room.
       changesLimit = Deltas.RECORDS_MAX;
       int again = adds ? FULL : tryChange(false, known, kinds, claim);
       if (again == FULL) {

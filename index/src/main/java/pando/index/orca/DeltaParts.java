@@ -29,7 +29,7 @@ final class DeltaParts extends MeasuredParts {
    * Creates the holder.
    *
    * @param changes counts what deltas get
-   * @param forced counts merges for want of memory
+   * @param forced counts merges for lack of memory
    * @param changesForced counts the changes of their leaves
    */
   DeltaParts(OrcaContext context, LongAdder changes, LongAdder forced, LongAdder changesForced) {

@@ -27,8 +27,8 @@ final class ImageParts extends MeasuredParts {
    * Creates the holder.
    *
    * @param pairsRead counts pairs of segments that were READ to be cached
-   * @param filtered counts absent keys of which a filter has told
-   * @param unfiltered counts absent keys whose segment was READ for want of a filter
+   * @param filtered counts absent keys that a filter has found
+   * @param unfiltered counts absent keys whose segment was READ for lack of a filter
    */
   ImageParts(
       OrcaContext context,
@@ -62,20 +62,20 @@ final class ImageParts extends MeasuredParts {
   void measure() {
     long read = pairsRead.sumThenReset();
     long tailHits = images.tailHits().sumThenReset();
-    long told = filtered.sumThenReset();
-    long untold = unfiltered.sumThenReset();
+    long found = filtered.sumThenReset();
+    long unfound = unfiltered.sumThenReset();
     int own = parts();
     if (own > 0) {
-      // Filters of other leaves would tell as much as those that are here, as far as any are
+      // Filters of other leaves would find as much as those that are here, as far as any are
       // missed.
       double pairs = (double) tailHits / own * pairNanos;
-      double filters = (double) told / own;
-      double gain = pairs + Math.min(filters, (double) untold) * SEGMENT_NANOS;
+      double filters = (double) found / own;
+      double gain = pairs + Math.min(filters, (double) unfound) * SEGMENT_NANOS;
       note(gain, pairs + filters * SEGMENT_NANOS);
     } else {
       // As if one of 64 pairs that are READ could have been here, and filters of all leaves alike.
       double covered = Math.min(1, (double) images.imagesOfSlab() / entries.end());
-      note((double) read / parts.count() * pairNanos + untold * covered * SEGMENT_NANOS, 0);
+      note((double) read / parts.count() * pairNanos + unfound * covered * SEGMENT_NANOS, 0);
     }
   }
 

@@ -24,7 +24,7 @@ final class Inheriting implements Parting {
    * Begins to inherit.
    *
    * @param table the partition table by which the lost one has the keys
-   * @param isGiven tells whether a later table counts
+   * @param isGiven returns whether a later table counts
    */
   Inheriting(OrcaServer heir, int lost, Partitioning table, BooleanSupplier isGiven) {
     this.heir = heir;

@@ -24,7 +24,7 @@ final class LeafLookup {
   /** Result: the delta has the key. */
   static final int IN_DELTA = 2;
 
-  /** Result: the segment must be READ, then {@link #end} tells. */
+  /** Result: the segment must be READ, then {@link #end} has the answer. */
   static final int UNREAD = 3;
 
   /** Result: the leaf has another extent meanwhile. */

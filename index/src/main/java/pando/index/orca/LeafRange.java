@@ -28,7 +28,7 @@ final class LeafRange {
    * change.
    */
 
-  /** Segments that a READ takes along as fast as a card can begin another one. */
+  /** Needless segments that one READ brings in the time in which a card begins another READ. */
   private static final int GAP_MAX = 2;
 
   private final LeafEntries entries;

@@ -8,7 +8,7 @@ abstract class MeasuredParts implements PartHolder {
    */
   static final double TRIP_NANOS = 60;
 
-  /** Windows that count: in one alone, few merges or none tell little. */
+  /** Windows that count: one alone has few merges or none, which says little. */
   private static final int MEMORY = 16;
 
   private double gain;

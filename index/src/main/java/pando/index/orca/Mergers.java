@@ -13,11 +13,11 @@ import pando.index.TaskCounts;
 final class Mergers {
   /*
    * A session that finds memory nearly short wakes the first task, and each task the next one if
-   * memory is nearly short still. Where memory is short all the same, sessions merge leaves
-   * themselves. So no session ever waits for a task, be it paused, failed or too slow.
+   * memory is still nearly short. If memory is short even so, sessions merge leaves
+   * themselves. So no session ever waits for a task, even if it has paused, failed or is too slow.
    *
    * A task that fails rests, as the cause may last. It is woken again after memory was no longer
-   * short, or a session has merged a leaf for want of memory.
+   * short, or a session has merged a leaf for lack of memory.
    */
 
   private final List<Merger> mergers;

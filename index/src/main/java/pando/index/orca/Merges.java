@@ -130,7 +130,7 @@ final class Merges {
 
   /**
    * Has background tasks merge leaves with large deltas before the memory for deltas is short;
-   * merges one itself if it is short all the same.
+   * merges one itself if it is still short.
    */
   void relieve() {
     if (deltas.isNearlyShort()) {
@@ -141,7 +141,7 @@ final class Merges {
         mergeFullest();
         server.mergers.rest();
       } catch (PoolFullException _) {
-        // The change that is to come may find room in its delta all the same; else it says so.
+        // The change that is to come may find room in its delta anyway; else it says so.
       } finally {
         server.endRelief();
       }
@@ -149,7 +149,7 @@ final class Merges {
   }
 
   /**
-   * Merges the leaf with the largest delta of some that are drawn and not latched, for want of
+   * Merges the leaf with the largest delta of some that are drawn and not latched, for lack of
    * memory.
    *
    * @return {@code false} if none has a delta

@@ -59,10 +59,10 @@ final class OrcaContext extends WorkerContext {
   /** The leaves that the session holds. */
   final HeldLeaves heldLeaves;
 
-  /** Absent keys of which a filter has told, since they were noted. */
+  /** Absent keys that a filter has found, since they were noted. */
   long filtered;
 
-  /** Absent keys whose segment was READ for want of a filter, since they were noted. */
+  /** Absent keys whose segment was READ for lack of a filter, since they were noted. */
   long unfiltered;
 
   private final long scanned;

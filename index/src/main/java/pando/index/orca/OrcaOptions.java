@@ -54,7 +54,7 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
                   + " the start");
   private static final Setting FILTERS =
       Setting.flag(
-          "filters", "on", "keep filters of leaves, which tell of absent keys, beside the images");
+          "filters", "on", "keep filters of leaves, which find absent keys, with the images");
   private static final Setting DELTA_CHANGES =
       Setting.integer("delta-changes", "255", 1, Deltas.RECORDS_MAX)
           .meaning("changes of a leaf that its delta holds before it is merged");

@@ -490,8 +490,8 @@ final class OrcaServer extends HostedServer {
   }
 
   /**
-   * Replaces the root page where there is no way back: if the pool cannot be told, the next change
-   * of the root, or closing, tells it.
+   * Replaces the root page where there is no way back: if the pool cannot be written, the next
+   * change of the root, or closing, writes it.
    */
   void replaceRootSurely(Worker worker, long address) {
     try {

@@ -90,7 +90,7 @@ final class OrcaWorker extends HostedWorker {
   @Override
   protected void complete() {}
 
-  /** Tells what the cache is worth, now and then. */
+  /** Notes what the cache is worth, now and then. */
   private void noteClaim() {
     if (++claims % CLAIMS_TO_A_NOTE == 0) {
       server.shares.noteAbsent(context.filtered, context.unfiltered);

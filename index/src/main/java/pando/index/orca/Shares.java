@@ -23,12 +23,12 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
    *
    *   records   the hits of records that were about to go (those of count 0), each a READ of a
    *             segment, for each part
-   *   deltas    the merges for want of memory, each a READ and a WRITE of a leaf, for each part;
+   *   deltas    the merges for lack of memory, each a READ and a WRITE of a leaf, for each part;
    *             reckoned from the changes that come, as a delta that has room meets none for long
    *   images    the hits of images that were about to go, each a READ of a pair, or
    *             of what a lookup READs to cache it, for each part; and the absent keys of which
-   *             filters have told, each a READ of a segment, for each part. A part more gains no more
-   *             than the absent keys that were READ for want of a filter
+   *             filters have found, each a READ of a segment, for each part. A part more gains no more
+   *             than the absent keys that were READ for lack of a filter
    *
    * All on the average of some windows. After each window one part goes from the cache that loses
    * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'
@@ -36,7 +36,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
    *
    * The directory comes first: what it takes is counted in the memory, so as many parts are set
    * aside as it takes. The cache that loses least gives them, but keeps its least; the directory
-   * takes what it needs all the same.
+   * takes what it needs anyway.
    */
 
   /**
@@ -126,7 +126,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     changes.increment();
   }
 
-  /** Notes a merge for want of memory for deltas, of a leaf with so many changes; 0: none. */
+  /** Notes a merge for lack of memory for deltas, of a leaf with so many changes; 0: none. */
   void noteMerge(int merged) {
     if (merged > 0) {
       merges.increment();
@@ -140,10 +140,12 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     wakeIfDue();
   }
 
-  /** Notes absent keys: those of which filters have told, and those without a filter. */
-  void noteAbsent(long told, long untold) {
-    filtered.add(told);
-    unfiltered.add(untold);
+  /**
+   * Notes absent keys: those that filters have found, and those that were READ without a filter.
+   */
+  void noteAbsent(long found, long read) {
+    filtered.add(found);
+    unfiltered.add(read);
   }
 
   /** Notes pairs of segments that a scan has READ; wakes the task if a window has passed. */

@@ -118,7 +118,7 @@ final class Changes {
   }
 
   /** Asks for the model to be retrained if the last change made that due. */
-  void tell() {
+  void retrainIfDue() {
     if (due) {
       server.retrain(leaves.model.low);
     }

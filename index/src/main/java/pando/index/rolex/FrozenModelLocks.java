@@ -110,7 +110,7 @@ final class FrozenModelLocks implements ModelLocks {
       times[held]++;
       return true;
     }
-    // Before the CALL: if the CALL fails, the run may be frozen all the same.
+    // Before the CALL: if the CALL fails, the run may be frozen anyway.
     hold(place);
     call(WriteMessage.FREEZE, place, gates[count - 1]);
     boolean frozen = status() == WriteMessage.FOUND;

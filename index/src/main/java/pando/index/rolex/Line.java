@@ -1,7 +1,7 @@
 package pando.index.rolex;
 
 /**
- * Lines that tell the position of a key, each in one word.
+ * Lines that predict the position of a key, each in one word.
  *
  * <pre>
  *  63                     32 31                      0
@@ -61,7 +61,8 @@ final class Line {
   /** Returns how far a key, at least low, is from it, from 0 to 2^64; rounded to nearest. */
   static double distance(long low, long key) {
     long distance = key - low;
-    // A cast takes bit 63 for a sign. Halved, the lowest bit only tells a tie from what is above.
+    // A cast takes bit 63 for a sign. Halved, the lowest bit only separates a tie from what is
+    // above.
     return distance >= 0 ? distance : ((distance >>> 1) | (distance & 1)) * 2.0;
   }
 

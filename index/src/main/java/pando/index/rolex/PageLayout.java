@@ -8,7 +8,7 @@ import pando.fabric.memory.Words;
  * The bytes of a page of the model table. Pages lie in the order of keys, each names the next.
  *
  * <pre>
- *    0  edition   8   counts the changes; its lowest bit tells which image counts
+ *    0  edition   8   counts the changes; its lowest bit says which image counts
  *   64  image 0
  *       image 1       each half of what is left
  *

@@ -76,7 +76,7 @@ final class RolexWorker extends HostedWorker {
     leaves.lock(wanted.key());
     boolean found = changes.write(wanted);
     value = changes.before();
-    changes.tell();
+    changes.retrainIfDue();
     return found;
   }
 

@@ -56,7 +56,7 @@ public abstract class LeafScan {
 
   /**
    * Visits entries from a key to another, as far as the compute server has the keys; returns their
-   * number. Afterwards, {@link #isDone} tells whether that were all; if not, and fewer than the
+   * number. Afterwards, {@link #isDone} says whether these were all; if not, and fewer than the
    * limit, the compute server that has {@link #next} goes on.
    *
    * @param pass the worker's pass; it is outside the gate while the visitor runs

@@ -46,7 +46,7 @@ public final class EmbeddedZooKeeper implements EmbeddedCoordinator {
     return startAt(address.getPort() == 0 ? withFreePort(address) : address, directory);
   }
 
-  /** ZooKeeper cannot tell which port it took, so one is looked for before. */
+  /** ZooKeeper does not report the port that it took, so a free one is found before. */
   private static InetSocketAddress withFreePort(InetSocketAddress address) {
     try (ServerSocket socket = new ServerSocket(0, 1, address.getAddress())) {
       return new InetSocketAddress(address.getAddress(), socket.getLocalPort());

@@ -111,7 +111,7 @@ public final class ZooKeeperMembership implements Membership {
     }
   }
 
-  /** Hears what one client tells. For the one thread that calls it. */
+  /** Hears the events of one client. For the one thread that calls it. */
   private final class Hearing implements Watcher {
     private final long since = System.nanoTime();
 

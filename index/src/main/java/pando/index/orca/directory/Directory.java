@@ -85,10 +85,10 @@ public final class Directory implements AutoCloseable {
     }
   }
 
-  /** Is told of leaves. */
+  /** Visits leaves. */
   @FunctionalInterface
   public interface LeafVisitor {
-    /** Is told the fences of a leaf, and its entry. */
+    /** Gets the fences of a leaf, and its entry. */
     void visit(long low, long high, int entry);
   }
 
@@ -228,7 +228,7 @@ public final class Directory implements AutoCloseable {
     }
   }
 
-  /** Tells searches that a node was replaced. The caller has the latch. */
+  /** Marks a node, so that searches see that it was replaced. The caller has the latch. */
   public void drop(DirectoryNode node) {
     node.markReplaced();
     nodeBytes.addAndGet(-node.bytes());

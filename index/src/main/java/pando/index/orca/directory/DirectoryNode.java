@@ -144,7 +144,7 @@ public final class DirectoryNode {
     return replaced;
   }
 
-  /** Tells readers that a newer node covers its keys now. */
+  /** Marks it, so that readers see that a newer node covers its keys now. */
   void markReplaced() {
     replaced = true;
   }

@@ -15,7 +15,7 @@ import pando.index.pool.NodePlaces;
  * +------------+----------------+--------------------------------------+-----+
  * </pre>
  *
- * <p>A leaf has 2 to 31 segments; a page has 0. So a pointer tells how many bytes are to be READ.
+ * <p>A leaf has 2 to 31 segments; a page has 0. So a pointer says how many bytes to READ.
  */
 public final class LeafPointer {
   private static final int SEGMENTS_SHIFT = 59;

@@ -6,7 +6,7 @@ import pando.index.orca.parts.KeyHash;
 
 /**
  * The filter of a leaf: one byte of the hash of each of its keys, in the order of its slots, 0 for
- * a void slot. The eight bytes of a segment are a word. They tell of nearly every absent key that
+ * a void slot. The eight bytes of a segment are a word. They show of nearly every absent key that
  * the segment does not have it.
  */
 public final class LeafFilter {

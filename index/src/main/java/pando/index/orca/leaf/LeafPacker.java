@@ -9,8 +9,8 @@ import java.util.Objects;
  *
  * <p>A segment gets as many records as its slots hold, but records of one q stay together. This
  * makes the fewest segments. Heads have the least width with which the records fit: more than
- * {@link LeafLayout#SLOTS} records of one q fit no segment. Heads of 8 bytes tell all keys apart,
- * but a header has room for 8 of them only.
+ * {@link LeafLayout#SLOTS} records of one q fit no segment. Heads of 8 bytes separate all keys, but
+ * a header has room for 8 of them only.
  */
 public final class LeafPacker {
   private static final int SLOTS = LeafLayout.SLOTS;

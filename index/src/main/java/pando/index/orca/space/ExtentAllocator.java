@@ -97,7 +97,7 @@ public final class ExtentAllocator {
   /**
    * Returns the size of regions in a pool: the greatest power of two, up to 128 KiB, of which each
    * chunk, and each part of a chunk that is not smaller, has a whole number. So regions start at
-   * multiples of it behind the catalogue, and an address tells its region. Small chunks have
+   * multiples of it behind the catalogue, and an address gives its region. Small chunks have
    * smaller regions, so that compute servers with few extents need little of a small pool.
    *
    * @param chunkBytes size of the pool's chunks
