@@ -17,9 +17,23 @@ import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * A memory pool, and the map of a new index in it; or a client of an index, and its map. This is
- * the short way; {@link PandoMap#of} takes an index that was made or joined in any other, or a
- * client.
+ * Opens a memory pool and makes a map in it, or connects to the map of a cluster:
+ *
+ * <pre>{@code
+ * try (Pando pando = Pando.open("local:"); // a pool in this process; shm:NAME for a shared one
+ *     PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
+ *   pages.put("/docs", "what it is");
+ *   pages.put("/docs/map", "keys and values of any length");
+ *   pages.merge("/docs", ", in short", String::concat); // atomic
+ *   System.out.println("before /docs/z: " + pages.lowerKey("/docs/z"));
+ *   pages.headMap("/e").forEach((path, page) -> System.out.println(path + ": " + page));
+ * }
+ * }</pre>
+ *
+ * <p>{@code shm:NAME} in place of {@code local:} takes a memory server of this machine ({@code
+ * pando memory-server --name NAME}), and {@code client:HOST:PORT} the compute servers of a cluster.
+ * This is the short way: {@link PandoMap#of} takes any index, or a client, that the program has
+ * opened itself.
  *
  * <p>Thread-safe.
  */

@@ -25,47 +25,61 @@ import pando.map.codec.TupleCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * A sorted map whose entries are in an index, and so in a memory pool.
+ * A {@link ConcurrentNavigableMap} whose entries are in a memory pool, outside the heap:
  *
- * <p>What {@link ConcurrentNavigableMap} promises holds, as in {@link
- * java.util.concurrent.ConcurrentSkipListMap}:
+ * <pre>{@code
+ * try (Pando pando = Pando.open("local:");
+ *     PandoMap<Long, String> events = pando.map(KeyCodec.longs(), ValueCodec.strings())) {
+ *   events.put(10L, "opened");
+ *   events.put(20L, "read");
+ *   events.async().put(30L, "closed").join(); // returns at once; here we wait
+ *   System.out.println(events.floorEntry(25L)); // 20=read
+ *   System.out.println(events.tailMap(15L).descendingMap()); // {30=closed, 20=read}
+ *   System.out.println(events.getAll(List.of(10L, 20L, 99L))); // {10=opened, 20=read}
+ *   System.out.println(events.snapshot(events.headMap(25L), 100)); // {10=opened, 20=read}
+ * }
+ * }</pre>
+ *
+ * <p>It keeps what {@code ConcurrentNavigableMap} promises, as {@link
+ * java.util.concurrent.ConcurrentSkipListMap} does:
  *
  * <ul>
  *   <li>Operations on a key are atomic and linearizable. A function given to {@code compute},
  *       {@code merge} and the like may run more than once, and may use the map.
  *   <li>Iterators, spliterators, {@code size}, {@code clear} and bulk operations are weakly
- *       consistent: in order, no key twice, all that is there throughout is seen. They copy up to
- *       256 entries at a time.
- *   <li>To set the value of an entry of an iterator sets that of the map. Other entries, such as
- *       those of {@link #floorEntry}, do not change.
- *   <li>{@code null} is no key and no value: {@link NullPointerException}.
+ *       consistent: they go in order, see no key twice, and see every entry that is there all the
+ *       time. They copy up to 256 entries at a time.
+ *   <li>{@code setValue} of an entry of an iterator changes the map. Other entries, such as those
+ *       of {@link #floorEntry}, cannot be changed.
+ *   <li>A {@code null} key or value is refused with a {@link NullPointerException}.
  * </ul>
  *
- * <p>What is different: keys and values are copies, encoded by codecs, and conditional operations
- * ({@code replace} and {@code remove} with a value, {@code entrySet().contains}) compare encodings.
- * {@code containsValue} and {@code equals} ask {@link Object#equals}. {@code size} scans. The map
+ * <p>It differs in this: keys and values are copies, encoded by codecs. Conditional operations
+ * ({@code replace} and {@code remove} with a value, {@code entrySet().contains}) compare encodings;
+ * {@code containsValue} and {@code equals} use {@link Object#equals}. {@code size} scans. The map
  * is not serializable.
  *
- * <p>Each call may throw a {@link pando.fabric.PandoException}, as {@link Session}s do; after
- * {@link pando.fabric.UnknownOutcomeException} alone it may have happened. A stored word that the
- * codecs could not have made is an {@link IllegalArgumentException} where it is read.
+ * <p>Each call may throw a {@link pando.fabric.PandoException}, as {@link Session}s do. The call
+ * may have taken effect only if that is an {@link pando.fabric.UnknownOutcomeException}. A call
+ * that reads a stored word which the codecs cannot have made throws {@link
+ * IllegalArgumentException}.
  *
- * <p>What a codec throws where it decodes reaches the caller, and nothing was changed. But a call
- * that returns the value which it has replaced or removed, such as {@code put}, {@code remove} or
- * {@code pollFirstEntry}, is done when it decodes that: it throws an {@link
- * pando.fabric.UnknownOutcomeException} that says so, with the codec's exception as its cause; an
- * {@link Error} is thrown as it is, with that exception suppressed.
+ * <p>An exception of a codec that decodes reaches the caller, and nothing was changed. There is one
+ * case in which something was: calls that return the value which they have replaced or removed,
+ * such as {@code put}, {@code remove} or {@code pollFirstEntry}, decode it after the change. They
+ * throw an {@link pando.fabric.UnknownOutcomeException} that says so, with the codec's exception as
+ * its cause; an {@link Error} is thrown as it is, with that exception suppressed.
  *
  * <p>Over a client, a change whose connection is cut before its answer ends in {@link
- * pando.fabric.UnknownOutcomeException}, and is never sent twice; what changes nothing is sent
- * again. The exception ends {@code merge}, {@code compute} and the like as well: the change of the
- * attempt that was under way may have happened, once, and none of an earlier one. A call that
- * changes several entries, such as {@code clear}, {@code putAll} or {@code replaceAll}, ends in its
- * midst.
+ * pando.fabric.UnknownOutcomeException}, and is never sent twice; an operation that changes nothing
+ * is sent again. The exception also ends {@code merge}, {@code compute} and the like: the change of
+ * the attempt that was under way may have happened, once, and none of an earlier one. A call that
+ * changes several entries, such as {@code clear}, {@code putAll} or {@code replaceAll}, may have
+ * changed some of them.
  *
- * <p>Thread-safe, for virtual threads as well: calls share some sessions, two for each processor
- * and at most 128, over a client always 128, and wait while all are taken. After {@link #close}
- * every call on the map, its views and their iterators that needs an entry throws {@link
+ * <p>Thread-safe, for virtual threads as well. Calls share sessions: two for each processor and at
+ * most 128, over a client always 128. They wait while all are taken. After {@link #close}, every
+ * call on the map, its views and their iterators that needs an entry throws {@link
  * IllegalStateException}.
  *
  * @param <K> keys
@@ -208,9 +222,9 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   /**
-   * Writes what operations of this process have changed to the pool; over a client, what those of
-   * all compute servers have. On return all is there that was acknowledged before the call, also
-   * where the process is lost later. Operations go on meanwhile.
+   * Writes the changes of this process to the pool; over a client, those of all compute servers. On
+   * return the pool has every change that was acknowledged before the call, even if the process is
+   * lost later. Operations go on meanwhile.
    *
    * @throws IllegalStateException after {@link #close}
    * @throws pando.fabric.PandoException if something could not be written, as a server is lost, has
@@ -241,8 +255,8 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   /**
-   * Looks up several keys, with as few round trips as the index can. Each is looked up by itself,
-   * as by {@link #get}.
+   * Looks up several keys, with as few round trips as possible. Each is a lookup of its own, as by
+   * {@link #get}.
    *
    * @param keys in any order
    * @return those that are there, with their values, in the order of the keys
@@ -291,14 +305,15 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   /**
-   * Copies the entries of a range that are there at one moment: the copy has all changes that had
-   * ended before this call, and of each of those beside it either all or nothing; where one was
+   * Copies the entries of a range as they are at one moment. The copy has all changes that ended
+   * before this call. It has all or nothing of each change that runs at the same time; if one was
    * made after another, the copy does not have the later one alone. All other operations on the
-   * index in this process wait while the entries are copied, also those of sessions beside the map.
+   * index in this process wait while the entries are copied, also those of sessions that the map
+   * does not know.
    *
-   * <p>With partitions, all of the range must be served by this process; without them, the index
-   * must have all its compute servers here, as others could change the range. A change that ended
-   * with an unknown outcome may come to its effect during the call.
+   * <p>With partitions, this process must serve the whole range; without them, all compute servers
+   * of the index must be in this process, as others could change the range. A change that ended
+   * with an unknown outcome may take effect during the call.
    *
    * @param view this map, or a view of it, such as {@code map.subMap(from, to)}
    * @param max entries at the most, from 0 to {@value #SNAPSHOT_MAX}

@@ -13,8 +13,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** The samples run, and the documents show two of them as they are. */
+/** The samples run, and the documents and the API show them as they are. */
 class SamplesTest {
   private final PrintStream console = System.out;
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -52,6 +54,14 @@ class SamplesTest {
   }
 
   @Test
+  void shouldTourAMap() {
+    MapTour.main(new String[0]);
+    assertThat(printed.toString(UTF_8).lines())
+        .containsExactly(
+            "20=read", "{30=closed, 20=read}", "{10=opened, 20=read}", "{10=opened, 20=read}");
+  }
+
+  @Test
   @EnabledOnOs(OS.LINUX)
   void shouldShareThePool() throws InterruptedException {
     SharedPool.main(new String[0]);
@@ -60,10 +70,15 @@ class SamplesTest {
 
   @Test
   void shouldBeWhatTheReadmeShows() throws IOException {
-    String sample = sample("EmbedMap");
-    String statements = sample.substring(sample.indexOf("    try ("), sample.indexOf("  }\n}\n"));
-    assertThat(document("README.md"))
-        .contains("```java\n" + statements.replaceAll("(?m)^    ", "") + "```\n");
+    assertThat(document("README.md")).contains("```java\n" + statements("EmbedMap") + "```\n");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"EmbedMap, Pando", "MapTour, PandoMap"})
+  void shouldBeWhatTheApiBeginsWith(String sample, String type) throws IOException {
+    String example = statements(sample).replaceAll("(?m)^", " * ");
+    assertThat(document("map/src/main/java/pando/map/" + type + ".java"))
+        .contains(":\n *\n * <pre>{@code\n" + example + " * }</pre>\n");
   }
 
   @Test
@@ -71,6 +86,14 @@ class SamplesTest {
     String sample = sample("Embed");
     assertThat(document("docs/index.md"))
         .contains("```java\n" + sample.substring(sample.indexOf("import ")) + "```\n");
+  }
+
+  /** Returns what a sample does, without its indentation. */
+  private static String statements(String name) throws IOException {
+    String sample = sample(name);
+    return sample
+        .substring(sample.indexOf("    try ("), sample.indexOf("  }\n}\n"))
+        .replaceAll("(?m)^    ", "");
   }
 
   private static String sample(String name) throws IOException {
