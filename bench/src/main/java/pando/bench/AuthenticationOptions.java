@@ -19,8 +19,9 @@ final class AuthenticationOptions {
       names = "--tls-cert",
       paramLabel = "FILE",
       description = {
-        "By TCP, TLS in both directions: certificate of this process (PEM), and those between it",
-        "and the authority. It has a URI pando://CLUSTER/ROLE/NAME, with the role memory for a"
+        "By TCP, TLS in both directions: certificate of this process (PEM), and those between it"
+            + " and the authority.",
+        "It has a URI pando://CLUSTER/ROLE/NAME, with the role memory for a"
             + " memory server and compute for those that use it."
       })
   private @Nullable Path tlsCert;

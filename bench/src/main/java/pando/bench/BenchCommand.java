@@ -273,7 +273,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         setup.index(),
         setup.fabric(),
         setup.computeServers(),
-        Numbers.bytes(setup.cacheBytesPerServer()),
+        Numbers.size(setup.cacheBytesPerServer()),
         setup.memoryServers(),
         plan.lanes() == 0
             ? plan.threads() + " threads"

@@ -1,9 +1,11 @@
 package pando.bench;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import pando.bench.figure.Figure;
 import pando.bench.keys.KeySet;
@@ -15,7 +17,6 @@ import pando.index.Systems;
 import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /** The values that options take, and their names. */
 final class Choices {
@@ -98,14 +99,12 @@ final class Choices {
 
   /** Returns the system of a name, {@code null} for one name that means something else. */
   private static @Nullable IndexSystem systemUnless(String other, String text) {
-    if (text.equals(other)) {
-      return null;
-    }
-    try {
-      return new IndexConverter().convert(text);
-    } catch (TypeConversionException e) {
-      throw new TypeConversionException(e.getMessage() + ", " + other);
-    }
+    List<Optional<IndexSystem>> choices = new ArrayList<>();
+    Systems.all().forEach(system -> choices.add(Optional.of(system)));
+    choices.add(Optional.empty());
+    return new NameConverter<>(choices, system -> system.map(IndexSystem::name).orElse(other))
+        .convert(text)
+        .orElse(null);
   }
 
   /** Reads what runs in virtual time: an index, or {@code lock}. */

@@ -36,10 +36,9 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "client",
-    description = {
-      "Operates on an index by its compute servers: those of pando up, compute-server or",
-      "serve-clients."
-    },
+    description =
+        "Operates on an index by its compute servers: those of pando up, compute-server or"
+            + " serve-clients.",
     synopsisSubcommandLabel = "COMMAND",
     mixinStandardHelpOptions = true,
     subcommands = {

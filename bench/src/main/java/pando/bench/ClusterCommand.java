@@ -17,11 +17,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Tells how a cluster is, and changes who serves what. */
+/** Shows the state of a cluster, and changes who serves what. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "cluster",
-    description = "Tells how a cluster is, and changes who serves what.",
+    description = "Shows the state of a cluster, and changes which server has which keys.",
     synopsisSubcommandLabel = "COMMAND",
     mixinStandardHelpOptions = true,
     subcommands = {

@@ -30,10 +30,9 @@ final class ClusterOption {
       names = "--cluster",
       paramLabel = "ZOOKEEPER/NAME",
       converter = Converter.class,
-      description = {
-        "Cluster: HOST:PORT of ZooKeeper's servers, with commas between, and the cluster's name,",
-        "such as 10.0.0.1:2181,10.0.0.2:2181/grove."
-      })
+      description =
+          "Cluster: HOST:PORT of ZooKeeper's servers, with commas between, and the cluster's name,"
+              + " such as 10.0.0.1:2181,10.0.0.2:2181/grove.")
   private @Nullable ClusterAddress cluster;
 
   @Option(

@@ -46,9 +46,9 @@ import picocli.CommandLine.Spec;
     name = "compute-server",
     description = {
       "Runs a compute server of a cluster: serves a range of the index to clients.",
-      "The first one makes the index; each further one gets a part of the largest range, and takes",
-      "the cluster's index and settings where it is given none: a number, addresses and a secret"
-          + " do."
+      "The first one makes the index. Each further one gets a part of the largest range, and has the"
+          + " cluster's index and settings unless it is given its own: a number, addresses and a"
+          + " secret are enough."
     },
     preprocessor = ConfigFile.class,
     mixinStandardHelpOptions = true,
@@ -59,8 +59,8 @@ import picocli.CommandLine.Spec;
       "1:a failure",
       "2:a command or options that make no sense",
       "3:lost: others take over its range; start it again",
-      "4:ZooKeeper did not answer at the start, or for --coordinator-wait, or others not within",
-      "  --start-wait; start it again",
+      "4:ZooKeeper did not answer at the start, or for --coordinator-wait, or others not within"
+          + " --start-wait; start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
     })
 final class ComputeServerCommand implements Callable<Integer> {
@@ -95,10 +95,9 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Option(
       names = "--memory-servers",
       paramLabel = "N",
-      description = {
-        "Memory servers of the cluster, numbered from 0; it waits for them. Without this option it",
-        "waits until the cluster has an index, and takes that one's."
-      })
+      description =
+          "Memory servers of the cluster, numbered from 0; it waits for them. Without this option it"
+              + " waits until the cluster has an index, and uses that one's.")
   private @Nullable Integer memoryServers;
 
   @Option(
@@ -236,7 +235,7 @@ final class ComputeServerCommand implements Callable<Integer> {
         number,
         HostPort.text(server.clientAddress().orElseThrow()),
         server.epoch(),
-        Numbers.bytes(cache));
+        Numbers.size(cache));
     if (http != null) {
       http.show(server.index());
       out.printf("live page at %s%n", http.uri());

@@ -105,7 +105,10 @@ final class ConfigFile implements IParameterPreprocessor {
       String name = "--" + line.substring(0, equals).strip();
       OptionSpec option = spec.findOption(name);
       if (option == null || name.equals(OPTION) || option.usageHelp() || option.versionHelp()) {
-        throw refusal("has an unknown key: key=" + name.substring(2), number);
+        String key = name.substring(2);
+        List<String> known =
+            spec.options().stream().map(each -> each.longestName().substring(2)).toList();
+        throw refusal("has an unknown key: key=" + key + DidYouMean.suggest(key, known), number);
       }
       if (!option.isMultiValue() && !seen.add(name)) {
         throw refusal("has a key twice: key=" + name.substring(2), number);

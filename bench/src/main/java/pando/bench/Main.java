@@ -17,12 +17,13 @@ public final class Main {
   }
 
   /** Returns the parser of the command line, as {@link #main} uses it. */
-  static CommandLine commandLine() {
+  public static CommandLine commandLine() {
     CommandLine pando =
         new CommandLine(new PandoCommand())
             .setParameterExceptionHandler(Failures::onParameter)
             .setExecutionExceptionHandler(Failures::onExecution)
-            .setUsageHelpWidth(HELP_WIDTH);
+            .setUsageHelpWidth(HELP_WIDTH)
+            .setUsageHelpAutoWidth(true);
     pando.getSubcommands().values().forEach(SettingOptions::document);
     return pando;
   }

@@ -42,8 +42,8 @@ import picocli.CommandLine.Spec;
       "1:a failure",
       "2:a command or options that make no sense",
       "3:its session with ZooKeeper ended at the start; start it again",
-      "4:ZooKeeper did not answer at the start, or its number was taken for --start-wait;",
-      "  start it again",
+      "4:ZooKeeper did not answer at the start, or its number was taken for --start-wait;"
+          + " start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
     },
     footer = {
@@ -84,10 +84,9 @@ final class MemoryServerCommand implements Callable<Integer> {
   @Option(
       names = "--number",
       paramLabel = "N",
-      description = {
-        "Its place, from 0, among the memory servers of a pool",
-        "(default: the number that the name ends with, or 0)."
-      })
+      description =
+          "Its place, from 0, among the memory servers of a pool (default: the number that the name"
+              + " ends with, or 0).")
   private @Nullable Integer number;
 
   @Option(
@@ -157,7 +156,7 @@ final class MemoryServerCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
-        server.number(), server.place(), Numbers.bytes(size));
+        server.number(), server.place(), Numbers.size(size));
     out.flush();
     server.awaitClosed();
   }

@@ -2,7 +2,6 @@ package pando.bench;
 
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -32,7 +31,9 @@ class NameConverter<T> implements ITypeConverter<T> {
         return thing;
       }
     }
-    String known = things.stream().map(name).collect(Collectors.joining(", "));
-    throw new TypeConversionException("'" + text + "' is not one of " + known);
+    List<String> known = things.stream().map(name).toList();
+    throw new TypeConversionException(
+        "'%s' is not one of %s%s"
+            .formatted(text, String.join(", ", known), DidYouMean.suggest(text, known)));
   }
 }

@@ -106,7 +106,7 @@ final class ServeClientsCommand implements Callable<Integer> {
         ClientService service =
             started(lanes ->
                 ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
-      String size = Numbers.bytes(cached.cacheBytes()) + " of cache for each compute server";
+      String size = Numbers.size(cached.cacheBytes()) + " of cache for each compute server";
       serve(index.name(), service, size, index::close, fabric::close);
     }
     return CommandLine.ExitCode.OK;
@@ -126,7 +126,7 @@ final class ServeClientsCommand implements Callable<Integer> {
         ClientService service =
             started(lanes ->
                 ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
-      String size = Numbers.bytes(options.cacheBytes()) + " of cache";
+      String size = Numbers.size(options.cacheBytes()) + " of cache";
       serve(index.name(), service, size, index::close, fabric::close);
     }
     return CommandLine.ExitCode.OK;

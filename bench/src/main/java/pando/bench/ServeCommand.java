@@ -120,7 +120,7 @@ final class ServeCommand implements Callable<Integer> {
       String what =
           serversOption.isGiven()
               ? "byte strings of " + serversOption
-              : "pool %s, %s of cache".formatted(poolOption, Numbers.bytes(index.cacheBytes()));
+              : "pool %s, %s of cache".formatted(poolOption, Numbers.size(index.cacheBytes()));
       out.printf(
           "RESP at %s, %s; interrupt it to end it%n", HostPort.text(open.door.address()), what);
       if (open.http != null) {

@@ -142,19 +142,21 @@ final class SettingOptions {
     }
   }
 
-  /** Refuses settings that an index does not have and others have, and names those. */
+  /** Refuses settings that an index does not have, and names the systems or settings near them. */
   void checkKnown(IndexOptions index, Set<String> names) {
+    Set<String> known = index.documentation().keySet();
     for (String name : names) {
-      String having =
-          Systems.all().stream()
-              .filter(system -> system.documentation().containsKey(name))
-              .map(IndexSystem::name)
-              .collect(Collectors.joining(", "));
-      if (!having.isEmpty() && !index.documentation().containsKey(name)) {
+      if (!known.contains(name)) {
+        String having =
+            Systems.all().stream()
+                .filter(system -> system.documentation().containsKey(name))
+                .map(IndexSystem::name)
+                .collect(Collectors.joining(", "));
+        String hint =
+            having.isEmpty() ? DidYouMean.suggest(name, known) : ", systems that have it=" + having;
         throw new ParameterException(
             spec.commandLine(),
-            "--index %s has no such setting: name=%s, systems that have it=%s"
-                .formatted(index.system(), name, having));
+            "--index %s has no such setting: name=%s%s".formatted(index.system(), name, hint));
       }
     }
   }

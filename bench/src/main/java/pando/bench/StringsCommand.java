@@ -70,7 +70,8 @@ final class StringsCommand implements Callable<Integer> {
       defaultValue = "0.08",
       description =
           "Local memory as a share of the bytes of keys and values: directory, records, blocks and"
-              + " labels together (default: ${DEFAULT-VALUE}).")
+              + " labels together. If the directory and the labels of few records take more, there"
+              + " is no cache of records and blocks (default: ${DEFAULT-VALUE}).")
   private double cacheShare;
 
   @Option(

@@ -63,7 +63,7 @@ final class VerbsCommand implements Callable<Integer> {
         card.firmware());
     out.printf(
         "  device memory %s, masked atomics %s, 16-byte CAS %s%n",
-        card.deviceMemoryBytes() == 0 ? "none" : card.deviceMemoryBytes() + " bytes",
+        card.deviceMemoryBytes() == 0 ? "none" : Numbers.size(card.deviceMemoryBytes()),
         card.maskedAtomics() == MaskedAtomics.NATIVE ? "native" : "emulated",
         card.cas16() ? "yes" : "no");
   }
@@ -76,7 +76,7 @@ final class VerbsCommand implements Callable<Integer> {
                     "This process may lock %s. A card's memory is locked, the whole pool of a"
                         + " memory server: raise the limit (ulimit -l unlimited;"
                         + " LimitMEMLOCK=infinity of a systemd unit).%n",
-                    Numbers.bytes(bytes)),
+                    Numbers.size(bytes)),
             () -> out.println("No limit of locked memory."));
   }
 

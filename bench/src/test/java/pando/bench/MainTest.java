@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +22,9 @@ import pando.index.IndexSystem;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 
 final class MainTest extends CommandFixture {
   @ParameterizedTest
@@ -27,6 +32,15 @@ final class MainTest extends CommandFixture {
       delimiter = '|',
       value = {
         "pando nonsense                                   | nonsense",
+        "pando bnech                                      | 'bnech', did you mean bench? (see",
+        "pando serve-client                               | did you mean serve-clients? (see",
+        "pando client gte                                 | 'gte', did you mean get?",
+        "pando bench --recods=5                           | did you mean --records? (see",
+        "pando bench --fabrik local                       | did you mean --fabric? (see",
+        "pando bench --index shermann                     | xstore-d, did you mean sherman? (see",
+        "pando simulate --index lok                       | lock, did you mean lock? (see",
+        "pando bench --workload ycsb                      | did you mean ycsb-d or ycsb-e or ycsb-f?",
+        "pando bench --set nod-bytes=512                  | name=nod-bytes, did you mean node-bytes?",
         "pando bench --nonsense                           | Unknown option: '--nonsense'",
         "pando bench --records 12x                        | '12x' is not a quantity",
         "pando bench --records 0                          | --records is out of range: value=0",
@@ -157,7 +171,6 @@ final class MainTest extends CommandFixture {
         "pando bench-strings --keys-file no-such-file     | no-such-file: not a file",
         "pando bench-strings --peer btree                 | --peer is skiplist-sorted or none here",
         "pando bench-strings --fill 0                     | --fill is out of range: value=0.0",
-        "pando bench-strings --records 1K                 | the cache is too small",
         "pando demo 8.8.8                                 | '8.8.8' is not an IPv4 address",
         "pando memory-server --size 8MiB                  | --name",
         "pando stat                                       | --pool",
@@ -231,6 +244,27 @@ final class MainTest extends CommandFixture {
     assertThat(out.toString()).startsWith("Usage: pando " + command);
     assertThat(err.toString()).isEmpty();
     assertThat(status).isZero();
+  }
+
+  @Test
+  void shouldCutNoSentenceOfTheHelp() {
+    List<CommandLine> commands = new ArrayList<>(List.of(Main.commandLine()));
+    for (int i = 0; i < commands.size(); i++) {
+      CommandSpec spec = commands.get(i).getCommandSpec();
+      commands.addAll(commands.get(i).getSubcommands().values());
+      // The list of commands shows the first line of a description alone.
+      assertThat(Arrays.stream(spec.usageMessage().description()).limit(1))
+          .as(spec.qualifiedName())
+          .allMatch(line -> line.endsWith("."));
+      assertThat(spec.usageMessage().exitCodeList().values()).doesNotContain("");
+      for (ArgSpec argument : spec.args()) {
+        for (String line : argument.description()) {
+          assertThat(line).as(argument.toString()).matches("(?s).*[.;:)]");
+        }
+      }
+      assertThat(commands.get(i).getUsageMessage().lines()).allMatch(line -> line.length() <= 100);
+    }
+    assertThat(commands).hasSizeGreaterThan(25);
   }
 
   @Test

@@ -175,7 +175,7 @@ final class SimulateCommandTest extends CommandFixture {
             "--duration=200us",
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
-    assertThat(out.toString()).contains("uniform", "zipfian", "131.1 KB", "240.0 KB");
+    assertThat(out.toString()).contains("uniform", "zipfian", "128 KiB", "240.0 KB");
     assertThat(out.toString()).doesNotContain("threads");
     List<Map<String, String>> objects = objects(json);
     assertThat(objects).hasSize(4 * 2 * 2);

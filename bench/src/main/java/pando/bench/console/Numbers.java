@@ -2,11 +2,14 @@ package pando.bench.console;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.List;
 import java.util.Locale;
 
 /** Numbers as people read them. The same on every machine. */
 public final class Numbers {
   private static final int DECIMALS_MAX = 4;
+
+  private static final List<String> SIZE_UNITS = List.of("KiB", "MiB", "GiB", "TiB");
 
   private Numbers() {}
 
@@ -43,6 +46,18 @@ public final class Numbers {
   /** Returns a share as a percentage, such as {@code 8.0 %}. */
   public static String percent(double share) {
     return decimal(100 * share, 1) + " %";
+  }
+
+  /**
+   * Returns a size in units of 1024s if it is a whole number of them, such as {@code 8 GiB}; any
+   * other as {@link #bytes} does.
+   */
+  public static String size(long bytes) {
+    int power = Math.min(Long.numberOfTrailingZeros(bytes) / 10, SIZE_UNITS.size());
+    long number = bytes >> 10 * power;
+    return bytes > 0 && power > 0 && number < 10_000
+        ? count(number) + " " + SIZE_UNITS.get(power - 1)
+        : bytes(bytes);
   }
 
   /** Returns a number of bytes in units of thousands, such as {@code 25.6 MB}. */

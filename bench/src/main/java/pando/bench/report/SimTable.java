@@ -42,7 +42,7 @@ public final class SimTable {
   private static Map<String, Function<SimResult, String>> choices() {
     Map<String, Function<SimResult, String>> choices = new LinkedHashMap<>();
     choices.put("distribution", result -> result.plan().distribution().toString());
-    choices.put("cache", result -> Numbers.bytes(result.setup().cacheBytesPerServer()));
+    choices.put("cache", result -> Numbers.size(result.setup().cacheBytesPerServer()));
     choices.put("threads", result -> Numbers.count(result.plan().threads()));
     choices.put(
         "processor threads",

@@ -29,7 +29,7 @@ public final class LoadedStrings implements AutoCloseable {
   /** The cache of labels takes one of so many bytes of the data. */
   private static final int LABELS_PART = 256;
 
-  private static final long LABELS_BYTES_MIN = 1 << 20;
+  private static final long LABELS_BYTES_MIN = 64 << 10;
 
   private final Fabric fabric;
   private final ByteIndex index;
@@ -47,10 +47,9 @@ public final class LoadedStrings implements AutoCloseable {
    * Loads an index.
    *
    * @param fill share of each block that is filled
-   * @param cacheShare bytes of local memory, of which the directory and the cache of labels take
-   *     their part, as a share of the bytes of all keys and values
+   * @param cacheShare bytes of local memory as a share of the bytes of all keys and values; the
+   *     directory and the cache of labels have what they need of it, or more
    * @param recordShare share of what is left that is for single records
-   * @throws IllegalArgumentException if the memory is too little for the directory
    */
   public static LoadedStrings of(
       StringKeys keys, double fill, double cacheShare, double recordShare) {
@@ -65,12 +64,7 @@ public final class LoadedStrings implements AutoCloseable {
               .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(labelBytes));
       long directoryBytes = load(fabric, options, keys, fill);
       long localBytes = (long) (dataBytes * cacheShare);
-      long cacheBytes = localBytes - directoryBytes - labelBytes;
-      if (cacheBytes < 0) {
-        throw new IllegalArgumentException(
-            "the cache is too small for the directory: bytes=%s, directoryBytes=%s, labelBytes=%s"
-                .formatted(localBytes, directoryBytes, labelBytes));
-      }
+      long cacheBytes = Math.max(0, localBytes - directoryBytes - labelBytes);
       ByteIndex index = ByteIndex.open(fabric, options.withCacheBytes(cacheBytes));
       return new LoadedStrings(fabric, index, dataBytes, cacheBytes);
     } catch (Throwable e) {

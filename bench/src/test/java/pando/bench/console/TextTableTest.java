@@ -42,6 +42,13 @@ final class TextTableTest {
     assertThat(Numbers.significant(0.000_021, 3)).isEqualTo("0.0000");
     assertThat(Numbers.bytes(999)).isEqualTo("999 B");
     assertThat(Numbers.bytes(25_600_000)).isEqualTo("25.6 MB");
+    assertThat(Numbers.size(8L << 30)).isEqualTo("8 GiB");
+    assertThat(Numbers.size(1536 << 20)).isEqualTo("1,536 MiB");
+    assertThat(Numbers.size(25_600_000)).isEqualTo("25.6 MB");
+    assertThat(Numbers.size(1 << 10)).isEqualTo("1 KiB");
+    assertThat(Numbers.size(1_000)).isEqualTo("1.0 KB");
+    assertThat(Numbers.size(0)).isEqualTo("0 B");
+    assertThat(Numbers.size(Long.MIN_VALUE)).isEqualTo(Numbers.bytes(Long.MIN_VALUE));
     assertThat(Numbers.bytes(5_000_000_000_000_000L)).isEqualTo("5,000.0 TB");
   }
 }
