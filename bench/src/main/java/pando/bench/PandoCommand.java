@@ -1,6 +1,7 @@
 package pando.bench;
 
 import java.util.concurrent.Callable;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Spec;
       StatCommand.class,
       ComputeServerCommand.class,
       BenchServersCommand.class,
+      AutoComplete.GenerateCompletion.class,
       HelpCommand.class
     },
     exitCodeListHeading = "%nExit codes:%n",

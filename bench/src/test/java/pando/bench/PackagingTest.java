@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Whether the commands take what files of packages tell them. {@code packaging/check} runs them.
@@ -20,16 +20,36 @@ final class PackagingTest extends CommandFixture {
   private static final Path PACKAGING = Path.of("..", "packaging");
 
   @ParameterizedTest
-  @ValueSource(strings = {"memory", "compute"})
-  void shouldTakeOptionsOfUnits(String kind) throws IOException {
-    String unit = Files.readString(PACKAGING.resolve("systemd/pando-" + kind + "@.service"));
-    String own = Files.readString(PACKAGING.resolve("conf/" + kind + "-0.env"));
+  @CsvSource({
+    "pando-memory@, memory-0, memory-server",
+    "pando-compute@, compute-0, compute-server",
+    "pando-serve, serve, serve"
+  })
+  void shouldTakeOptionsOfUnits(String name, String file, String kind) throws IOException {
+    String unit = Files.readString(PACKAGING.resolve("systemd/" + name + ".service"));
+    String own = Files.readString(PACKAGING.resolve("conf/" + file + ".env"));
     String command =
         first("ExecStart=/usr/bin/pando (.*)", unit)
             .replace("$OPTIONS", first("\nOPTIONS=(.*)", own))
             .replace("%i", "0")
             .replace("/etc/pando", PACKAGING.resolve("conf").toString());
-    parse(List.of(command.split(" ")), kind + "-server");
+    parse(List.of(command.split(" ")), kind);
+  }
+
+  @Test
+  void shouldCompleteCommandsAndOptions() throws Exception {
+    execute("generate-completion");
+    Path script = directory.resolve("completion");
+    Files.writeString(
+        script,
+        out
+            + "\nCOMP_WORDS=(pando serve --re); COMP_CWORD=2; COMP_LINE='pando serve --re'\n"
+            + "_complete_pando; echo \"${COMPREPLY[@]}\"\n");
+    Process bash =
+        new ProcessBuilder("bash", script.toString())
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    assertThat(bash.inputReader().readAllLines()).containsExactly("--resp");
   }
 
   @Test
