@@ -1,10 +1,36 @@
 package pando.bench;
 
+import java.util.List;
+import picocli.AutoComplete;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
 
 /** The main class of the {@code pando} command. */
 public final class Main {
   private static final int HELP_WIDTH = 100;
+
+  /** In the order of the help. */
+  private static final List<Class<?>> COMMANDS =
+      List.of(
+          DemoCommand.class,
+          BenchCommand.class,
+          ChurnCommand.class,
+          SimulateCommand.class,
+          CheckCommand.class,
+          CompareCommand.class,
+          StringsCommand.class,
+          JmhCommand.class,
+          ServeCommand.class,
+          ServeClientsCommand.class,
+          ClientCommand.class,
+          MemoryServerCommand.class,
+          UpCommand.class,
+          ClusterCommand.class,
+          VerbsCommand.class,
+          StatCommand.class,
+          ComputeServerCommand.class,
+          BenchServersCommand.class);
 
   private Main() {}
 
@@ -13,18 +39,38 @@ public final class Main {
    * that is taken among them.
    */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(commandLine(needed(args.length == 0 ? "" : args[0])).execute(args));
   }
 
-  /** Returns the parser of the command line, as {@link #main} uses it. */
+  /** Returns the command that is named: reading the options of all takes half of a start. */
+  static List<Class<?>> needed(String name) {
+    if (name.equals("--version")) {
+      return List.of();
+    }
+    List<Class<?>> named =
+        COMMANDS.stream()
+            .filter(command -> command.getAnnotation(Command.class).name().equals(name))
+            .toList();
+    return named.isEmpty() ? COMMANDS : named;
+  }
+
+  /** Returns the parser of the command line, with all commands. */
   public static CommandLine commandLine() {
-    CommandLine pando =
-        new CommandLine(new PandoCommand())
-            .setParameterExceptionHandler(Failures::onParameter)
-            .setExecutionExceptionHandler(Failures::onExecution)
-            .setUsageHelpWidth(HELP_WIDTH)
-            .setUsageHelpAutoWidth(true);
-    pando.getSubcommands().values().forEach(SettingOptions::document);
+    return commandLine(COMMANDS);
+  }
+
+  private static CommandLine commandLine(List<Class<?>> commands) {
+    CommandLine pando = new CommandLine(new PandoCommand());
+    commands.forEach(pando::addSubcommand);
+    pando.addSubcommand(AutoComplete.GenerateCompletion.class).addSubcommand(HelpCommand.class);
+    pando
+        .setParameterExceptionHandler(Failures::onParameter)
+        .setExecutionExceptionHandler(Failures::onExecution)
+        .setUsageHelpWidth(HELP_WIDTH)
+        .setUsageHelpAutoWidth(true)
+        .getSubcommands()
+        .values()
+        .forEach(SettingOptions::document);
     return pando;
   }
 }

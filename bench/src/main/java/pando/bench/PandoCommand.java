@@ -1,14 +1,12 @@
 package pando.bench;
 
 import java.util.concurrent.Callable;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** The command itself, which only has subcommands. */
+/** The command itself, which only has the subcommands of {@link Main}. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "pando",
@@ -16,28 +14,6 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    subcommands = {
-      DemoCommand.class,
-      BenchCommand.class,
-      ChurnCommand.class,
-      SimulateCommand.class,
-      CheckCommand.class,
-      CompareCommand.class,
-      StringsCommand.class,
-      JmhCommand.class,
-      ServeCommand.class,
-      ServeClientsCommand.class,
-      ClientCommand.class,
-      MemoryServerCommand.class,
-      UpCommand.class,
-      ClusterCommand.class,
-      VerbsCommand.class,
-      StatCommand.class,
-      ComputeServerCommand.class,
-      BenchServersCommand.class,
-      AutoComplete.GenerateCompletion.class,
-      HelpCommand.class
-    },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:success",

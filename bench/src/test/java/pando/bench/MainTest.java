@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -244,6 +245,18 @@ final class MainTest extends CommandFixture {
     assertThat(out.toString()).startsWith("Usage: pando " + command);
     assertThat(err.toString()).isEmpty();
     assertThat(status).isZero();
+  }
+
+  @Test
+  void shouldReadTheOptionsOfTheNamedCommandAlone() {
+    Set<String> names = Main.commandLine().getSubcommands().keySet();
+    assertThat(names).contains("demo", "bench", "compute-servers", "generate-completion", "help");
+    for (String name : names) {
+      boolean isOfAll = name.equals("help") || name.equals("generate-completion");
+      assertThat(Main.needed(name)).as(name).hasSize(isOfAll ? names.size() - 2 : 1);
+    }
+    assertThat(Main.needed("--version")).isEmpty();
+    assertThat(Main.needed("nonsense")).hasSameSizeAs(Main.needed(""));
   }
 
   @Test
