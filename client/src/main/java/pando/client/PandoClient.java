@@ -200,7 +200,7 @@ public final class PandoClient implements AutoCloseable {
       // A compute server may have given keys to one that is not among these.
       if (System.nanoTime() - start > patienceNanos()) {
         throw new StalledException(
-            "nobody tells who serves which keys now: epoch=%s, known=%s"
+            "no compute server knows who serves which keys now: epoch=%s, known=%s"
                 .formatted(newest, known.routes().epoch()));
       }
       refresh(known, newest);

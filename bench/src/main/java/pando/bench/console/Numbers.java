@@ -54,7 +54,7 @@ public final class Numbers {
    */
   public static String size(long bytes) {
     int power = Math.min(Long.numberOfTrailingZeros(bytes) / 10, SIZE_UNITS.size());
-    long number = bytes >> 10 * power;
+    long number = bytes >> (10 * power);
     return bytes > 0 && power > 0 && number < 10_000
         ? count(number) + " " + SIZE_UNITS.get(power - 1)
         : bytes(bytes);
