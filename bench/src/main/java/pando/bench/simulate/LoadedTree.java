@@ -26,7 +26,9 @@ public final class LoadedTree implements AutoCloseable {
     IndexPlan plan = Collections.min(plans, comparingLong(each -> each.index().cacheBytes()));
     SimPlan sim = plan.sim();
     bytesPerServer = plans.stream().mapToLong(LoadedTree::bytesPerServer).max().orElseThrow();
-    cluster = new Cluster(withRoom(sim.cluster()));
+    // Compute servers that draw the numbers of a run's would be taken for those by the run.
+    ClusterOptions options = sim.cluster().withSeed(~sim.cluster().seed());
+    cluster = new Cluster(withRoom(options));
     try {
       poolBytes = load(plan.index(), sim, plan.fill());
     } catch (RuntimeException | Error e) {
