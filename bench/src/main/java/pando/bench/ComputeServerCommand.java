@@ -46,9 +46,9 @@ import picocli.CommandLine.Spec;
     name = "compute-server",
     description = {
       "Runs a compute server of a cluster: serves a range of the index to clients.",
-      "The first one makes the index. Each further one gets a part of the largest range, and has the"
-          + " cluster's index and settings unless it is given its own: a number, addresses and a"
-          + " secret are enough."
+      "The first one makes the index. Each further one gets a part of the largest range, and has"
+          + " the cluster's index and settings unless it is given its own: a number, addresses and"
+          + " a secret are enough."
     },
     preprocessor = ConfigFile.class,
     mixinStandardHelpOptions = true,
@@ -96,8 +96,8 @@ final class ComputeServerCommand implements Callable<Integer> {
       names = "--memory-servers",
       paramLabel = "N",
       description =
-          "Memory servers of the cluster, numbered from 0; it waits for them. Without this option it"
-              + " waits until the cluster has an index, and uses that one's.")
+          "Memory servers of the cluster, numbered from 0; it waits for them. Without this option"
+              + " it waits until the cluster has an index, and uses that one's.")
   private @Nullable Integer memoryServers;
 
   @Option(

@@ -40,8 +40,10 @@ final class MainTest extends CommandFixture {
         "pando bench --fabrik local                       | did you mean --fabric? (see",
         "pando bench --index shermann                     | xstore-d, did you mean sherman? (see",
         "pando simulate --index lok                       | lock, did you mean lock? (see",
-        "pando bench --workload ycsb                      | did you mean ycsb-d or ycsb-e or ycsb-f?",
-        "pando bench --set nod-bytes=512                  | name=nod-bytes, did you mean node-bytes?",
+        "pando bench --workload ycsb                      | did you mean ycsb-d or ycsb-e or"
+            + " ycsb-f?",
+        "pando bench --set nod-bytes=512                  | name=nod-bytes, did you mean"
+            + " node-bytes?",
         "pando bench --nonsense                           | Unknown option: '--nonsense'",
         "pando bench --records 12x                        | '12x' is not a quantity",
         "pando bench --records 0                          | --records is out of range: value=0",
