@@ -27,6 +27,9 @@ final class Client {
   /** The connection ends once its replies are sent. */
   boolean quits;
 
+  /** The connection has ended. */
+  volatile boolean isGone;
+
   Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword) {
     this.id = id;
     this.address = address;

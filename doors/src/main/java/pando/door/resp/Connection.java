@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * A connection. What one read brings is served as a batch: requests are run one behind the other,
  * and their replies are sent together.
  *
+ * <p>A request that would keep the event loop for long is run in the background. The connection waits
+ * for its reply, all others go on.
+ *
  * <p>A client may send all of its requests before it reads a reply. So everything is read that
  * comes, while replies wait that the client has not taken. Requests wait then, too, as long as they
  * are few: mostly they are smaller than their replies. Where they are more than {@value
@@ -43,6 +46,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private long held;
   private boolean inputEnded;
   private boolean running;
+
+  /** A request runs in the background, and those behind it wait for its reply. */
+  private boolean isInBackground;
+
   private boolean ended;
 
   Connection(Lane lane, Client client) {
@@ -114,8 +121,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
       boolean isTaken = to.channel().isWritable();
       boolean hasMore = true;
       while (mayRun(isTaken) && (hasMore = reader.next())) {
-        lane.serve(call);
-        counters.served++;
+        if (lane.serve(call)) {
+          counters.served++;
+        } else {
+          runInBackground(to);
+        }
         if (replies.size() >= REPLIES_SENT) {
           send(to);
           isTaken = to.channel().isWritable();
@@ -125,18 +135,66 @@ final class Connection extends ChannelInboundHandlerAdapter {
       if (counters.served > served) {
         counters.batches.count(System.nanoTime() - start);
       }
-      if (client.quits || (inputEnded && !hasMore)) {
+      if ((client.quits && !isInBackground) || (inputEnded && !hasMore)) {
         finish();
       } else if (!ended) {
         reader.rest();
+        if (isInBackground && reader.bytes() > REQUESTS_HELD) {
+          to.channel().config().setAutoRead(false);
+        }
       }
     } finally {
       running = false;
     }
   }
 
+  private void runInBackground(ChannelHandlerContext to) {
+    long bytes = call.request.copyBytes();
+    if (!lane.door.waiting().tryTake(bytes)) {
+      lane.counters.refused++;
+      lane.replies.error("ERR the server has no memory for further requests that take long");
+      return;
+    }
+    isInBackground = true;
+    long start = System.nanoTime();
+    Request request = call.request.copied();
+    lane.door.background().run(its -> {
+      @Nullable Throwable failure = null;
+      byte[] reply = RequestReader.NOTHING;
+      try {
+        its.replies.clear(); // of a request that failed with an error
+        boolean _ = its.serve(new Call(its, client, request));
+        reply = its.replies.take();
+      } catch (Throwable e) {
+        failure = e;
+      }
+      byte[] whole = reply;
+      @Nullable Throwable why = failure;
+      lane.door.waiting().giveBack(bytes);
+      to.executor().execute(() -> goOnBehind(to, whole, why, start));
+    });
+  }
+
+  /** Sends the reply of a request that has run in the background, and runs those behind it. */
+  private void goOnBehind(
+      ChannelHandlerContext to, byte[] reply, @Nullable Throwable failure, long start) {
+    isInBackground = false;
+    to.channel().config().setAutoRead(true);
+    lane.counters.served++;
+    lane.counters.batches.count(System.nanoTime() - start);
+    if (failure != null) {
+      exceptionCaught(to, failure);
+    } else if (!ended) {
+      lane.replies.clear();
+      lane.replies.whole(reply);
+      send(to);
+      goOn(to);
+    }
+  }
+
   private boolean mayRun(boolean isTaken) {
     return !ended
+        && !isInBackground
         && !client.quits
         && !lane.door.isClosing()
         && (isTaken || reader.bytes() > REQUESTS_HELD);
@@ -223,12 +281,20 @@ final class Connection extends ChannelInboundHandlerAdapter {
     finish();
   }
 
+  /** Runs nothing more, and ends the connection behind the reply to what runs. In the event loop. */
+  void stop() {
+    client.quits = true;
+    if (!isInBackground) {
+      finish();
+    }
+  }
+
   /**
    * Runs nothing more, and ends the connection once all replies are sent. What comes is read and
    * forgotten, as a client may read no reply before all of its requests are gone. In the event
    * loop.
    */
-  void finish() {
+  private void finish() {
     ChannelHandlerContext its = context;
     if (!ended && its != null) {
       ended = true;
@@ -245,6 +311,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelInactive(ChannelHandlerContext from) {
     ended = true;
+    client.isGone = true;
     reader.close();
     lane.door.clients().remove(client);
     from.fireChannelInactive();

@@ -14,6 +14,7 @@ final class Door {
   private final @Nullable Password password;
   private final CommandTable commands;
   private final Unsupported unsupported;
+  private final Background background;
   private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
   private volatile int port;
@@ -24,6 +25,7 @@ final class Door {
     this.clients = new Clients(options.clientsMax());
     this.waiting = new MemoryBudget(options.waitingBytesMax());
     this.cursors = new Cursors(waiting);
+    this.background = new Background(this);
     this.password = options.password();
     this.commands = new CommandTable(keyspace.hasSets());
     this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
@@ -57,7 +59,11 @@ final class Door {
     return unsupported;
   }
 
-  /** Lets event loops run no further request, and ends long scans. */
+  Background background() {
+    return background;
+  }
+
+  /** Lets event loops run no further request, and ends those that take long. */
   void close() {
     closing = true;
     keyspace.stop();

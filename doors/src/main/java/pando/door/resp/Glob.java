@@ -11,6 +11,9 @@ import java.util.List;
  * one of several bytes is that of a key does not depend on how many there are. Immutable.
  */
 final class Glob {
+  /** So many letters that are compared take as long as an entry of an index. */
+  static final int LETTERS_OF_WORK = 1024;
+
   /** A step that takes any bytes. Steps from 0 take the byte with that number. */
   private static final int BYTES = -1;
 
@@ -37,6 +40,11 @@ final class Glob {
   /** Returns what all that matches begins with. */
   byte[] prefix() {
     return prefix;
+  }
+
+  /** Returns how many entries of an index take as long as a match may take. */
+  long work(int keyBytes) {
+    return isPrefix ? 0 : (long) keyBytes * steps.length / LETTERS_OF_WORK;
   }
 
   /** Returns whether a key matches, whatever it begins with. */

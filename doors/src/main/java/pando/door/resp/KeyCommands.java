@@ -63,12 +63,13 @@ final class KeyCommands {
         || (hasOption && !call.request.is(1, "SYNC") && !call.request.is(1, "ASYNC"))) {
       throw Refusal.syntax();
     }
+    call.store.requireBackground();
     call.store.clear(call.client.database);
     call.replies.ok();
   }
 
   private static void keys(Call call) {
-    Page page = new Page(call, new Glob(call.request.copy(1, 0)), null);
+    Page page = new Page(call, pattern(call, 1), null);
     page.visitAll();
     call.replies.arrayBefore(0, page.matching());
   }
@@ -83,7 +84,7 @@ final class KeyCommands {
         throw Refusal.syntax();
       }
       if (call.request.is(i, "MATCH")) {
-        pattern = new Glob(call.request.copy(i + 1, 0));
+        pattern = pattern(call, i + 1);
       } else if (call.request.is(i, "COUNT")) {
         count = call.request.integer(i + 1);
         if (count < 1) {
@@ -100,6 +101,11 @@ final class KeyCommands {
     call.replies.arrayBefore(0, page.matching());
     String text = Long.toString(next);
     call.replies.insertBefore(0, "*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
+  }
+
+  private static Glob pattern(Call call, int i) {
+    call.store.work(call.request.length(i) / Glob.LETTERS_OF_WORK);
+    return new Glob(call.request.copy(i, 0));
   }
 
   /** Reads a cursor as C does: up to a NUL, with a sign or without, none as 0. */

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.SequencedMap;
+import java.util.function.Consumer;
 import pando.index.bytes.ByteStrings;
 
 /**
@@ -21,6 +22,7 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   final int markBytes;
 
   private final ByteStrings strings;
+  private volatile boolean stopped;
 
   Keyspace(ByteStrings strings, int markBytes) {
     this.strings = strings;
@@ -33,8 +35,12 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   /** Returns whether keys have sets, too; else all have strings. */
   abstract boolean hasSets();
 
-  /** Returns another event loop's way to the keys. */
-  abstract Store newStore();
+  /**
+   * Returns another event loop's way to the keys.
+   *
+   * @param later runs tasks in the background
+   */
+  abstract Store newStore(Consumer<Consumer<Store>> later);
 
   /** Returns how many keys each database has; nothing, if they are not counted. */
   abstract long[] counts();
@@ -46,15 +52,21 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
     return strings;
   }
 
-  /** Ends scans that are under way, where they may take long. */
-  void stop() {}
+  /** Ends requests that take long. */
+  void stop() {
+    stopped = true;
+  }
 
   /**
-   * Checks that a scan may go on.
+   * Checks that a request that takes long may go on.
    *
    * @throws Refusal if it is to end
    */
-  void checkGoesOn() {}
+  void checkGoesOn() {
+    if (stopped) {
+      throw new Refusal("ERR the door closes, and the request was not carried out to its end");
+    }
+  }
 
   /** Returns the greatest length of a key, as clients give it. */
   int keyBytesMax() {

@@ -11,34 +11,61 @@ import pando.fabric.UnknownOutcomeException;
  * What an event loop has for all of its connections, as it serves one at a time: a session of the
  * index, room for what is read, and the replies. An operation of the index blocks the event loop
  * for as long as it takes: microseconds, where the pool is in this process or machine, and round
- * trips where operations go over a network.
+ * trips where operations go over a network. A request of many operations goes on in the {@link
+ * Background}, whose threads have a lane each.
  */
 final class Lane implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Lane.class.getName());
   private static final int INPUT_BYTES = 256 << 10;
 
+  /** What a request may take on an event loop: about as many microseconds. */
+  private static final int WORK_AT_ONCE = 4096;
+
+  /** What each argument counts. */
+  private static final int ARGUMENT_WORK = 4;
+
   final Door door;
   final LaneCounters counters;
-  final byte[] input = new byte[INPUT_BYTES];
+  final byte[] input;
   final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
   final Replies replies = new Replies();
   final Store store;
+  private final boolean isInBackground;
 
-  Lane(Door door) {
+  private Lane(Door door, boolean isInBackground) {
     this.door = door;
+    this.isInBackground = isInBackground;
+    this.input = isInBackground ? RequestReader.NOTHING : new byte[INPUT_BYTES];
     this.counters = door.newCounters();
-    this.store = door.keyspace().newStore();
+    this.store =
+        door.keyspace()
+            .newStore(task -> door.background().run(lane -> task.accept(lane.store)));
+  }
+
+  /** Returns what an event loop has. */
+  static Lane ofEventLoop(Door door) {
+    return new Lane(door, false);
+  }
+
+  /** Returns what a thread has whose requests may take as long as they like. */
+  static Lane inBackground(Door door) {
+    return new Lane(door, true);
   }
 
   /**
    * Runs a request, and adds its reply.
    *
+   * @return {@code false} if it takes too long for an event loop, and is to be run in the background
    * @throws ProtocolException if the client cannot be one of Redis
    */
-  void serve(Call call) throws ProtocolException {
+  boolean serve(Call call) throws ProtocolException {
     replies.begin(call.client.isResp3);
+    store.begin(call.client, isInBackground ? Long.MAX_VALUE : WORK_AT_ONCE);
     try {
       run(call);
+    } catch (TooLong e) {
+      replies.cut(0);
+      return false;
     } catch (Refusal e) {
       refuse(String.valueOf(e.getMessage()));
     } catch (IllegalArgumentException e) {
@@ -53,6 +80,7 @@ final class Lane implements AutoCloseable {
       LOG.log(Level.ERROR, "a request failed: command=" + call.client.lastCommand, e);
       fail("ERR the request failed: " + e);
     }
+    return true;
   }
 
   private void refuse(String error) {
@@ -73,7 +101,9 @@ final class Lane implements AutoCloseable {
       checkHttp(request);
       throw door.unsupported().refusal(request);
     }
-    counters.commands[slot]++;
+    if (!isInBackground) { // else it was counted before
+      counters.commands[slot]++;
+    }
     call.client.lastCommand = command.name();
     if (!command.accepts(request.count())) {
       throw Refusal.wrongArguments(command.name().toLowerCase(Locale.ROOT));
@@ -85,6 +115,7 @@ final class Lane implements AutoCloseable {
       throw new Refusal(
           "ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since");
     }
+    store.work((long) ARGUMENT_WORK * request.count());
     command.action().run(call);
   }
 

@@ -5,14 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
-import pando.fabric.StalledException;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
 
@@ -51,7 +49,6 @@ final class OwnKeyspace extends Keyspace {
   static final int MEMBER_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MEMBER_AT - 1;
 
   private static final int LOCKS = 256;
-  private static final long WAIT_SECONDS_MAX = 10;
 
   private final ByteIndex index;
   private final LongAdder[] counts =
@@ -98,8 +95,8 @@ final class OwnKeyspace extends Keyspace {
   }
 
   @Override
-  Store newStore() {
-    return new OwnStore(this);
+  Store newStore(Consumer<Consumer<Store>> later) {
+    return new OwnStore(this, later);
   }
 
   @Override
@@ -134,34 +131,13 @@ final class OwnKeyspace extends Keyspace {
     return lastSet.incrementAndGet();
   }
 
-  /** Locks the set of a key, for a reader. */
-  Lock readSet(int database, MemorySegment key) {
-    return locked(lockOf(database, key).readLock());
-  }
-
-  /** Locks the set of a key, for one that changes it. */
-  Lock changeSet(int database, MemorySegment key) {
-    return locked(lockOf(database, key).writeLock());
-  }
-
-  private ReadWriteLock lockOf(int database, MemorySegment key) {
+  /** Returns the lock of the set of a key. */
+  ReadWriteLock lockOf(int database, MemorySegment key) {
     int hash = database;
     for (long i = 0; i < key.byteSize(); i++) {
       hash = 31 * hash + key.get(JAVA_BYTE, i);
     }
     hash *= 0x9E3779B9;
     return locks[hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(LOCKS))];
-  }
-
-  private static Lock locked(Lock lock) {
-    try {
-      if (lock.tryLock(WAIT_SECONDS_MAX, TimeUnit.SECONDS)) {
-        return lock;
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for the lock of a set", e);
-    }
-    throw new StalledException("a set stays locked: waitedSeconds=" + WAIT_SECONDS_MAX);
   }
 }

@@ -3,18 +3,28 @@ package pando.door.resp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import pando.fabric.StalledException;
 
 /**
  * One event loop's way to the keys of all databases of a door that has an index for itself. Keys
  * are counted, and have strings or sets.
  */
 final class OwnStore extends Store {
+  private static final long WAIT_MILLIS_MAX = 60_000;
+  private static final long WAIT_MILLIS = 1;
+
+  /** What the removal of a member counts. */
+  private static final int REMOVAL_WORK = 4;
+
   private final OwnKeyspace own;
   private final Sets sets = new Sets(this);
 
-  OwnStore(OwnKeyspace keyspace) {
-    super(keyspace);
+  OwnStore(OwnKeyspace keyspace, Consumer<Consumer<Store>> later) {
+    super(keyspace, later);
     this.own = keyspace;
   }
 
@@ -103,21 +113,68 @@ final class OwnStore extends Store {
 
   @Override
   void clear(int database) {
-    removeAll(own.prefix(database), this::remove);
+    clear(database, this::remove);
   }
 
-  /** Removes the members of what a key had, if that was a set. */
+  /** Removes the members of what a key had, if that was a set; those of large sets later. */
   private void removeMembers(MemorySegment key, MemorySegment before) {
     if (own.isString(before)) {
       return;
     }
     byte[] members = Stored.membersOf(database(key), Stored.set(before));
-    Lock lock = own.changeSet(database(key), key);
+    boolean isDone = false;
     try {
-      removeAll(members, session()::discard);
+      isDone = removeMembers(key, members);
+    } catch (TooLong e) {
+      // Another one holds the lock.
+    }
+    if (!isDone) {
+      byte[] its = key.toArray(JAVA_BYTE);
+      later(store -> {
+        boolean _ = ((OwnStore) store).removeMembers(MemorySegment.ofArray(its), members);
+      });
+    }
+  }
+
+  /** Removes members of a set that no key has; returns whether there are none left. */
+  private boolean removeMembers(MemorySegment key, byte[] members) {
+    byte[] behind = Stored.behindAll(members);
+    Lock lock = changeSet(database(key), key);
+    try {
+      List<byte[]> some = keys(members, behind);
+      while (!some.isEmpty() && mayWork((long) REMOVAL_WORK * some.size())) {
+        some.forEach(member -> session().discard(MemorySegment.ofArray(member)));
+        some = keys(some.getLast(), behind);
+      }
+      return some.isEmpty();
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Locks the set of a key, for a reader. */
+  Lock readSet(int database, MemorySegment key) {
+    return locked(own.lockOf(database, key).readLock());
+  }
+
+  /** Locks the set of a key, for one that changes it. */
+  Lock changeSet(int database, MemorySegment key) {
+    return locked(own.lockOf(database, key).writeLock());
+  }
+
+  /** An event loop does not wait for a request in the background that has the lock. */
+  private Lock locked(Lock lock) {
+    long millis = isInBackground() ? WAIT_MILLIS_MAX : WAIT_MILLIS;
+    try {
+      if (lock.tryLock(millis, TimeUnit.MILLISECONDS)) {
+        return lock;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for the lock of a set", e);
+    }
+    requireBackground();
+    throw new StalledException("a set stays locked: waitedMillis=" + millis);
   }
 
   private static int database(MemorySegment key) {

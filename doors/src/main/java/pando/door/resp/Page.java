@@ -134,6 +134,7 @@ final class Page {
     int start = database.length;
     left--;
     last = key;
+    call.store.work(pattern == null ? 0 : pattern.work(key.length));
     if ((type == null || type.equalsIgnoreCase(KeyCommands.typeOf(isString)))
         && (pattern == null || pattern.matches(Arrays.copyOfRange(key, start, key.length)))) {
       StringCommands.checkEntries(++matching);

@@ -49,6 +49,13 @@ final class Replies {
     }
   }
 
+  /** Returns all replies, and forgets them. */
+  byte[] take() {
+    byte[] all = Arrays.copyOf(bytes, size);
+    clear();
+    return all;
+  }
+
   /** Begins a reply. */
   void begin(boolean inResp3) {
     start = size;
@@ -68,6 +75,12 @@ final class Replies {
   /** Cuts the reply that was begun off behind so many bytes. */
   void cut(int written) {
     size = start + written;
+  }
+
+  /** Adds a reply that was made elsewhere. */
+  void whole(byte[] reply) {
+    start = size;
+    raw(reply);
   }
 
   void ok() {

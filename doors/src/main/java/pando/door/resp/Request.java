@@ -57,6 +57,34 @@ final class Request {
     return places.length > 2 * ARGUMENTS_KEPT ? (long) places.length * Integer.BYTES : 0;
   }
 
+  /** Returns a request with the same arguments, which lie in another array. */
+  Request copied() {
+    Request copy = new Request();
+    byte[] its = new byte[copiedBytes()];
+    int at = 0;
+    for (int i = 0; i < count; i++) {
+      at++; // room for a byte in front
+      System.arraycopy(bytes, start(i), its, at, length(i));
+      copy.add(at, length(i));
+      at += length(i);
+    }
+    copy.setBytes(its, 0);
+    return copy;
+  }
+
+  private int copiedBytes() {
+    int sum = count;
+    for (int i = 0; i < count; i++) {
+      sum += length(i);
+    }
+    return sum;
+  }
+
+  /** Returns what a copy takes in local memory, with the places of arguments. */
+  long copyBytes() {
+    return copiedBytes() + (long) places.length * Integer.BYTES;
+  }
+
   /** Forgets the bytes, so that they are not kept. */
   void release() {
     setBytes(RequestReader.NOTHING, 0);

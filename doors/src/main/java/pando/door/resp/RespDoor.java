@@ -163,7 +163,7 @@ public final class RespDoor implements Metered, AutoCloseable {
 
   /** Adds a connection; in its event loop. */
   private void welcome(Channel channel, @Nullable SslContext tls) {
-    Lane lane = lanes.computeIfAbsent(channel.eventLoop(), _ -> new Lane(door));
+    Lane lane = lanes.computeIfAbsent(channel.eventLoop(), _ -> Lane.ofEventLoop(door));
     Client client =
         new Client(
             door.clients().newId(),
@@ -185,7 +185,7 @@ public final class RespDoor implements Metered, AutoCloseable {
     channel.closeFuture().addListener(_ -> connections.remove(channel));
     channel.pipeline().addLast(connection);
     if (door.isClosing()) {
-      connection.finish();
+      connection.stop();
     }
   }
 
@@ -244,8 +244,9 @@ public final class RespDoor implements Metered, AutoCloseable {
 
   /**
    * Closes the door: it accepts no connection and begins no request, waits for the requests that
-   * run, sends their replies, and disconnects all clients. A client that does not take its replies
-   * is disconnected after {@value #CLOSE_SECONDS_MAX} seconds. A second call waits for the first.
+   * run, ends those that take long, sends their replies, and disconnects all clients. A client that
+   * does not take its replies is disconnected after {@value #CLOSE_SECONDS_MAX} seconds. A second
+   * call waits for the first.
    */
   @Override
   public synchronized void close() {
@@ -256,13 +257,14 @@ public final class RespDoor implements Metered, AutoCloseable {
     }
     List<ChannelFuture> ends = new ArrayList<>();
     connections.forEach((its, connection) -> {
-      its.eventLoop().execute(connection::finish);
+      its.eventLoop().execute(connection::stop);
       ends.add(its.closeFuture());
     });
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX);
     for (ChannelFuture each : ends) {
       each.awaitUninterruptibly(Math.max(end - System.nanoTime(), 0), TimeUnit.NANOSECONDS);
     }
+    door.background().close();
     group.shutdownGracefully(0, CLOSE_SECONDS_MAX, TimeUnit.SECONDS).awaitUninterruptibly();
     List<Runnable> sessions = lanes.values().stream().<Runnable>map(lane -> lane::close).toList();
     lanes.clear();

@@ -158,7 +158,11 @@ final class SetCommands {
                 call.key(1),
                 members -> {
                   LexRange range = call.range(members, 2, 3);
-                  return call.store.keys(range.from, range.to);
+                  List<byte[]> some = call.store.keys(range.from, range.to);
+                  if (some.size() == Store.REMOVED_AT_ONCE) {
+                    call.store.requireBackground();
+                  }
+                  return some;
                 });
     call.replies.integer(count);
   }

@@ -21,7 +21,7 @@ final class Sets {
 
   /** Does something with a set that is there; returns {@code otherwise} if it is not. */
   <T> T read(int database, MemorySegment key, T otherwise, Reading<T> reading) {
-    Lock lock = store.own().readSet(database, key);
+    Lock lock = store.readSet(database, key);
     try {
       if (!find(key)) {
         return otherwise;
@@ -63,7 +63,7 @@ final class Sets {
    * @throws Refusal if the set has another score
    */
   long add(int database, MemorySegment key, double score, List<byte[]> added, boolean create) {
-    Lock lock = store.own().changeSet(database, key);
+    Lock lock = store.changeSet(database, key);
     try {
       long set = 0;
       while (set == 0) {
@@ -120,7 +120,7 @@ final class Sets {
 
   /** Removes members, which are chosen once the set is locked; returns how many were there. */
   long remove(int database, MemorySegment key, Choice choice) {
-    Lock lock = store.own().changeSet(database, key);
+    Lock lock = store.changeSet(database, key);
     try {
       if (!find(key)) {
         return 0;

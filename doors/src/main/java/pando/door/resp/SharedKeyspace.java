@@ -2,6 +2,7 @@ package pando.door.resp;
 
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
+import java.util.function.Consumer;
 import pando.index.bytes.ByteStrings;
 
 /**
@@ -10,8 +11,6 @@ import pando.index.bytes.ByteStrings;
  * cluster, which divide keys by their first bytes, get their shares. Nothing is counted.
  */
 final class SharedKeyspace extends Keyspace {
-  private volatile boolean stopped;
-
   SharedKeyspace(ByteStrings strings) {
     super(strings, 0);
   }
@@ -27,20 +26,8 @@ final class SharedKeyspace extends Keyspace {
   }
 
   @Override
-  Store newStore() {
-    return new Store(this);
-  }
-
-  @Override
-  void stop() {
-    stopped = true;
-  }
-
-  @Override
-  void checkGoesOn() {
-    if (stopped) {
-      throw new Refusal("ERR the door closes, and the request was not carried out to its end");
-    }
+  Store newStore(Consumer<Consumer<Store>> later) {
+    return new Store(this, later);
   }
 
   @Override

@@ -20,13 +20,71 @@ import pando.index.bytes.ByteVisitor;
  */
 class Store implements AutoCloseable {
   /** Keys that are collected before they are removed. */
-  private static final int REMOVED_AT_ONCE = 1000;
+  static final int REMOVED_AT_ONCE = 1000;
+
+  /** So many bytes count as much as another entry. */
+  private static final int BYTES_OF_WORK = 4096;
 
   private final Keyspace keyspace;
+  private final Consumer<Consumer<Store>> later;
   private @Nullable ByteSession session;
+  private @Nullable Client client;
+  private long left = Long.MAX_VALUE;
 
-  Store(Keyspace keyspace) {
+  Store(Keyspace keyspace, Consumer<Consumer<Store>> later) {
     this.keyspace = keyspace;
+    this.later = later;
+  }
+
+  /**
+   * Begins a request.
+   *
+   * @param whose it is: what only reads ends if that client is gone
+   * @param work what it may take; {@link Long#MAX_VALUE} in the background
+   */
+  final void begin(Client whose, long work) {
+    client = whose;
+    left = work;
+  }
+
+  /**
+   * Counts what a request takes, before it does it: an entry that is visited is 1.
+   *
+   * @throws TooLong if it takes too long here; it must not have changed anything yet
+   */
+  final void work(long more) {
+    left -= more;
+    if (left < 0) {
+      throw TooLong.INSTANCE;
+    }
+  }
+
+  /** Counts what a request takes, if there is time for it here; returns whether there is. */
+  final boolean mayWork(long more) {
+    boolean may = left >= more;
+    left -= may ? more : 0;
+    return may;
+  }
+
+  /**
+   * Runs a request in the background, unless this is there.
+   *
+   * @throws TooLong here; the request must not have changed anything yet
+   */
+  final void requireBackground() {
+    if (!isInBackground()) {
+      throw TooLong.INSTANCE;
+    }
+  }
+
+  /** Returns whether a request may take as long as it likes. */
+  final boolean isInBackground() {
+    return left > Long.MAX_VALUE / 2;
+  }
+
+  /** Runs a task in the background. */
+  final void later(Consumer<Store> task) {
+    later.accept(task);
   }
 
   final Keyspace keyspace() {
@@ -135,15 +193,21 @@ class Store implements AutoCloseable {
     return scan(prefix, Stored.behindAll(prefix), false, Long.MAX_VALUE, (_, _) -> true);
   }
 
-  /** Removes all keys of a database that are there throughout. */
+  /**
+   * Removes all keys of a database that are there throughout.
+   *
+   * @throws Refusal if the door closes meanwhile
+   */
   void clear(int database) {
-    removeAll(keyspace.prefix(database), session()::discard);
+    clear(database, session()::discard);
   }
 
-  final void removeAll(byte[] prefix, Consumer<MemorySegment> remove) {
+  final void clear(int database, Consumer<MemorySegment> remove) {
+    byte[] prefix = keyspace.prefix(database);
     byte[] behind = Stored.behindAll(prefix);
     byte[] from = prefix;
     while (from != null) {
+      keyspace.checkGoesOn();
       List<byte[]> some = keys(from, behind);
       some.forEach(key -> remove.accept(MemorySegment.ofArray(key)));
       from = some.isEmpty() ? null : behind(some.getLast());
@@ -158,7 +222,15 @@ class Store implements AutoCloseable {
   /** Returns some keys of a range, the first ones. */
   final List<byte[]> keys(byte[] from, byte @Nullable [] to) {
     List<byte[]> keys = new ArrayList<>();
-    scan(from, to, false, REMOVED_AT_ONCE, (key, _) -> keys.add(key.toArray(JAVA_BYTE)));
+    if (to == null || Arrays.compareUnsigned(from, to) < 0) {
+      MemorySegment behind = to == null ? null : MemorySegment.ofArray(to);
+      session()
+          .scan(
+              MemorySegment.ofArray(from),
+              behind,
+              REMOVED_AT_ONCE,
+              (key, _) -> keys.add(key.toArray(JAVA_BYTE)));
+    }
     return keys;
   }
 
@@ -166,7 +238,8 @@ class Store implements AutoCloseable {
    * Visits entries from the least key to that before {@code to}, or the other way round.
    *
    * @param to the first key behind the range, {@code null} if it has no end
-   * @throws Refusal if the door closes meanwhile
+   * @throws Refusal if the door closes meanwhile, or the client is gone
+   * @throws TooLong if there are too many for an event loop
    */
   final long scan(
       byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
@@ -178,11 +251,20 @@ class Store implements AutoCloseable {
     ByteVisitor whileOpen =
         (key, value) -> {
           keyspace.checkGoesOn();
+          checkClient();
+          work(1 + (key.byteSize() + value.byteSize()) / BYTES_OF_WORK);
           return visitor.visit(key, value);
         };
     return down
         ? session().scanDown(behind, least, limit, whileOpen)
         : session().scan(least, behind, limit, whileOpen);
+  }
+
+  private void checkClient() {
+    Client its = client;
+    if (its != null && its.isGone) {
+      throw new Refusal("ERR the client is gone");
+    }
   }
 
   @Override

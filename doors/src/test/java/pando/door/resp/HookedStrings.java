@@ -16,13 +16,14 @@ import pando.index.Unwritten;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.ByteVisitor;
 
 /** Byte strings of others, with shorter keys, and with hooks in front of operations and behind. */
 final class HookedStrings implements ByteStrings {
   private final ByteStrings strings;
   private final int keyBytesMax;
 
-  /** Is told the names of operations, {@code session} among them, and may throw. */
+  /** Is told the names of operations, {@code session} and {@code visit} among them, and may throw. */
   volatile Consumer<String> before = HookedStrings::nothing;
 
   volatile Consumer<String> behind = HookedStrings::nothing;
@@ -69,7 +70,7 @@ final class HookedStrings implements ByteStrings {
       before.accept(name);
     }
     try {
-      Object result = method.invoke(session, arguments);
+      Object result = method.invoke(session, hooked(arguments));
       if (isOperation) {
         behind.accept(name);
       }
@@ -77,6 +78,21 @@ final class HookedStrings implements ByteStrings {
     } catch (InvocationTargetException e) {
       throw requireNonNull(e.getCause());
     }
+  }
+
+  /** Puts hooks into visitors, too. */
+  private Object @Nullable [] hooked(Object @Nullable [] arguments) {
+    if (arguments == null || !(arguments[arguments.length - 1] instanceof ByteVisitor visitor)) {
+      return arguments;
+    }
+    Object[] its = arguments.clone();
+    its[its.length - 1] =
+        (ByteVisitor)
+            (key, value) -> {
+              before.accept("visit");
+              return visitor.visit(key, value);
+            };
+    return its;
   }
 
   private void check(String name, Object @Nullable [] arguments) {

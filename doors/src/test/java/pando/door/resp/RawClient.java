@@ -13,7 +13,7 @@ import java.util.List;
 
 /** A client that sends any bytes, and shows replies as text. */
 final class RawClient implements AutoCloseable {
-  private static final int TIMEOUT_MILLIS = 30_000;
+  static final int TIMEOUT_MILLIS = 30_000;
 
   private final Socket socket = new Socket();
   private final InputStream in;
