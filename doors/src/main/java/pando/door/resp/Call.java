@@ -1,6 +1,8 @@
 package pando.door.resp;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Locale;
 
 /** What a client asks for: a request, which commands read, and where they write the reply. */
 final class Call {
@@ -10,6 +12,7 @@ final class Call {
   final Keyspace keyspace;
   final Store store;
   final Replies replies;
+  private final LaneCounters counters;
   private final byte[] number;
   private final MemorySegment numberBytes;
 
@@ -20,6 +23,7 @@ final class Call {
     this.store = lane.store;
     this.keyspace = store.keyspace();
     this.replies = lane.replies;
+    this.counters = lane.counters;
     this.number = lane.number;
     this.numberBytes = MemorySegment.ofArray(number);
   }
@@ -30,8 +34,31 @@ final class Call {
    * @throws Refusal if it is too long
    */
   MemorySegment key(int i) {
+    return key(i, client.database);
+  }
+
+  /** Returns an argument as a key of a database. */
+  MemorySegment key(int i, int database) {
     checkLength("key", request.length(i), keyspace.keyBytesMax());
-    return keyspace.key(request, i, client.database);
+    return keyspace.key(request, i, database);
+  }
+
+  /**
+   * Returns an argument as a database.
+   *
+   * @throws Refusal if it is none
+   */
+  int database(int i) {
+    long database = request.integer(i);
+    if (database < Integer.MIN_VALUE || database > Integer.MAX_VALUE) {
+      throw new Refusal(
+          "ERR value is out of range, value must between %s and %s"
+              .formatted(Integer.MIN_VALUE, Integer.MAX_VALUE));
+    }
+    if (database < 0 || database >= keyspace.databases()) {
+      throw new Refusal("ERR DB index is out of range");
+    }
+    return (int) database;
   }
 
   /**
@@ -49,7 +76,7 @@ final class Call {
    *
    * @throws Refusal if it is above the maximum
    */
-  static void checkLength(String what, int bytes, int maximum) {
+  static void checkLength(String what, long bytes, int maximum) {
     if (bytes > maximum) {
       throw new Refusal(
           "ERR the " + what + " is too long: bytes=" + bytes + ", maximum=" + maximum);
@@ -75,6 +102,36 @@ final class Call {
   /** Adds the string that was found last. */
   void replyValue() {
     replies.bulkBehind(store.value(), keyspace.markBytes);
+  }
+
+  /** Counts whether a key was found by a command that reads; returns it. */
+  boolean hit(boolean found) {
+    if (found) {
+      counters.hits++;
+    } else {
+      counters.misses++;
+    }
+    return found;
+  }
+
+  /** Checks the number of arguments of a command of two words. */
+  static void checkArity(String name, int count, int wanted) {
+    if (count != wanted) {
+      throw Refusal.wrongArguments(name);
+    }
+  }
+
+  /**
+   * Returns what a client is told whose second word is none of a command's here.
+   *
+   * @param refused second words that Redis has
+   */
+  Refusal unknownSubcommand(String command, String refused, String reason) {
+    String word = request.text(1).toUpperCase(Locale.ROOT);
+    return List.of(refused.split(" ", -1)).contains(word)
+        ? Refusal.notSupported(command + " " + word, reason)
+        : new Refusal(
+            "ERR unknown subcommand '" + request.shown(1) + "'. Try " + command + " HELP.");
   }
 
   /** Adds whether something is so, as 1 or 0. */

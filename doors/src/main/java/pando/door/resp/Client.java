@@ -1,6 +1,7 @@
 package pando.door.resp;
 
 import java.net.SocketAddress;
+import java.util.Locale;
 
 /**
  * A client: the settings that it has chosen, and what {@code CLIENT LIST} shows of it. Only its
@@ -11,7 +12,18 @@ final class Client {
   final SocketAddress address;
   final SocketAddress local;
   private final long since = System.nanoTime();
+
+  /** When it has sent something, or taken a reply. */
+  long activeAt = since;
+
+  /** Bytes of requests that have not ended, and of the one that runs. */
+  int requestBytes;
+
+  /** Bytes of replies that are held for it. */
+  long heldBytes;
+
   private final boolean needsPassword;
+  private final Runnable closing;
 
   String name = "";
   String library = "";
@@ -30,12 +42,28 @@ final class Client {
   /** The connection has ended. */
   volatile boolean isGone;
 
-  Client(long id, SocketAddress address, SocketAddress local, boolean needsPassword) {
+  /**
+   * Welcomes a client.
+   *
+   * @param closing closes its connection
+   */
+  Client(
+      long id,
+      SocketAddress address,
+      SocketAddress local,
+      boolean needsPassword,
+      Runnable closing) {
     this.id = id;
     this.address = address;
     this.local = local;
     this.needsPassword = needsPassword;
     this.isStranger = needsPassword;
+    this.closing = closing;
+  }
+
+  /** Closes its connection at once; of any thread. */
+  void end() {
+    closing.run();
   }
 
   /** Forgets what the client has chosen, and that it has given its password. */
@@ -47,20 +75,37 @@ final class Client {
     isStranger = needsPassword;
   }
 
-  /** Returns a line of CLIENT LIST. */
+  /** Returns a line of CLIENT LIST, with the fields of Redis. */
   String line() {
-    long age = (System.nanoTime() - since) / 1_000_000_000;
-    return "id=%d addr=%s laddr=%s name=%s age=%d db=%d cmd=%s user=default lib-name=%s lib-ver=%s resp=%d\n"
-        .formatted(
-            id,
-            Addresses.text(address),
-            Addresses.text(local),
-            name,
-            age,
-            database,
-            lastCommand,
-            library,
-            libraryVersion,
-            isResp3 ? 3 : 2);
+    long now = System.nanoTime();
+    StringBuilder line = new StringBuilder();
+    field(line, "id", id);
+    field(line, "addr", Addresses.text(address));
+    field(line, "laddr", Addresses.text(local));
+    line.append("fd=-1 ");
+    field(line, "name", name);
+    field(line, "age", seconds(now - since));
+    field(line, "idle", seconds(now - activeAt));
+    line.append("flags=N ");
+    field(line, "db", database);
+    line.append("sub=0 psub=0 ssub=0 multi=-1 ");
+    field(line, "qbuf", requestBytes);
+    line.append("qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 ");
+    field(line, "omem", heldBytes);
+    field(line, "tot-mem", requestBytes + heldBytes);
+    line.append("events=r ");
+    field(line, "cmd", lastCommand.toLowerCase(Locale.ROOT));
+    line.append("user=default redir=-1 ");
+    field(line, "resp", isResp3 ? 3 : 2);
+    field(line, "lib-name", library);
+    return line + "lib-ver=" + libraryVersion + "\n";
+  }
+
+  private static void field(StringBuilder line, String name, Object value) {
+    line.append(name).append('=').append(value).append(' ');
+  }
+
+  private static long seconds(long nanos) {
+    return nanos / 1_000_000_000;
   }
 }

@@ -41,6 +41,12 @@ final class Clients {
     }
   }
 
+  /** Ends the connection of a client, which is none from now on. */
+  void end(Client client) {
+    remove(client);
+    client.end();
+  }
+
   /** Returns the clients in the order in which they came. */
   Collection<Client> all() {
     return clients.values();

@@ -2,6 +2,8 @@ package pando.door.resp;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** All commands of a door by their names, in capitals or not. Immutable. */
@@ -20,6 +22,8 @@ final class CommandTable {
   CommandTable(boolean withSets) {
     List<Command> commands = new ArrayList<>();
     commands.addAll(ConnectionCommands.all());
+    commands.addAll(ClientCommands.all());
+    commands.addAll(ServerCommands.all());
     commands.addAll(TransactionCommands.all());
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
@@ -67,6 +71,19 @@ final class CommandTable {
   /** Returns the command at a place, {@code null} if that is empty. */
   @Nullable Command at(int slot) {
     return slots[slot];
+  }
+
+  /** Returns a command by its name in capitals, {@code null} if there is none. */
+  @Nullable Command named(String name) {
+    return Stream.of(slots)
+        .filter(command -> command != null && command.name().equals(name))
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** Returns the names of all commands, in order. */
+  List<String> names() {
+    return Stream.of(slots).filter(Objects::nonNull).map(Command::name).sorted().toList();
   }
 
   int size() {

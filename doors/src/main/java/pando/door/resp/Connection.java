@@ -43,7 +43,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final RequestReader reader;
   private final Call call;
   private @Nullable ChannelHandlerContext context;
-  private long held;
   private boolean inputEnded;
   private boolean running;
 
@@ -115,6 +114,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     LaneCounters counters = lane.counters;
     long served = counters.served;
     long start = System.nanoTime();
+    client.activeAt = start;
     try {
       Replies replies = lane.replies;
       replies.clear();
@@ -207,7 +207,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (size == 0 || ended) {
       return;
     }
-    boolean mayBeTakenAtOnce = held == 0 && size <= REPLIES_SENT;
+    boolean mayBeTakenAtOnce = client.heldBytes == 0 && size <= REPLIES_SENT;
     if (!mayBeTakenAtOnce && !hold(size)) {
       replies.clear();
       endUnread(to);
@@ -237,14 +237,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private boolean hold(int size) {
     long bytes = size + (long) HELD_BYTES;
-    boolean holds = lane.door.waiting().tryTakeShare(held, bytes);
-    held += holds ? bytes : 0;
+    boolean holds = lane.door.waiting().tryTakeShare(client.heldBytes, bytes);
+    client.heldBytes += holds ? bytes : 0;
     return holds;
   }
 
   private void giveBack(int size) {
     long bytes = size + (long) HELD_BYTES;
-    held -= bytes;
+    client.heldBytes -= bytes;
     lane.door.waiting().giveBack(bytes);
   }
 
@@ -254,7 +254,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     end(
         to,
         "ERR disconnected: the replies that this client has not read take too much memory: bytes="
-            + held);
+            + client.heldBytes);
   }
 
   private void warnUnread() {
@@ -262,7 +262,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         Level.WARNING,
         "unread replies take too much memory; disconnected: client={0}, bytes={1}",
         Addresses.text(client.address),
-        held);
+        client.heldBytes);
   }
 
   /** Answers what is wrong with the client's bytes, and ends the connection. */

@@ -1,5 +1,7 @@
 package pando.door.resp;
 
+import java.security.SecureRandom;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.ToLongFunction;
@@ -17,6 +19,7 @@ final class Door {
   private final Background background;
   private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
+  private final String runId = randomId();
   private volatile int port;
   private volatile boolean closing;
 
@@ -29,6 +32,17 @@ final class Door {
     this.password = options.password();
     this.commands = new CommandTable(keyspace.hasSets());
     this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
+  }
+
+  private static String randomId() {
+    byte[] id = new byte[20];
+    new SecureRandom().nextBytes(id);
+    return HexFormat.of().formatHex(id);
+  }
+
+  /** Returns a number of this run that no other one has. */
+  String runId() {
+    return runId;
   }
 
   Keyspace keyspace() {

@@ -1,5 +1,6 @@
 package pando.door.resp;
 
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,11 +18,19 @@ final class KeyCommands {
         new Command("DEL", -2, KeyCommands::del),
         new Command("UNLINK", -2, KeyCommands::del),
         new Command("EXISTS", -2, KeyCommands::exists),
+        new Command("TOUCH", -2, KeyCommands::exists),
         new Command("TYPE", 2, KeyCommands::type),
         new Command("DBSIZE", 1, KeyCommands::dbSize),
+        new Command("FLUSHALL", -1, KeyCommands::flushAll),
         new Command("FLUSHDB", -1, KeyCommands::flushDb),
         new Command("KEYS", 2, KeyCommands::keys),
-        new Command("SCAN", -2, KeyCommands::scan));
+        new Command("SCAN", -2, KeyCommands::scan),
+        new Command("RANDOMKEY", 1, KeyCommands::randomKey),
+        new Command("RENAME", 3, KeyCommands::rename),
+        new Command("RENAMENX", 3, call -> call.reply(renamed(call, true))),
+        new Command("COPY", -3, KeyCommands::copy),
+        new Command("OBJECT", -2, KeyCommands::object),
+        new Command("MEMORY", -2, KeyCommands::memory));
   }
 
   private static void del(Call call) {
@@ -37,7 +46,7 @@ final class KeyCommands {
   private static void exists(Call call) {
     long count = 0;
     for (int i = 1; i < call.request.count(); i++) {
-      if (call.store.find(call.key(i))) {
+      if (call.hit(call.store.find(call.key(i)))) {
         count++;
       }
     }
@@ -57,15 +66,28 @@ final class KeyCommands {
     call.replies.integer(call.store.count(call.client.database));
   }
 
+  private static void flushAll(Call call) {
+    checkFlush(call);
+    call.store.requireBackground();
+    for (int database = 0; database < call.keyspace.databases(); database++) {
+      call.store.clear(database);
+    }
+    call.replies.ok();
+  }
+
   private static void flushDb(Call call) {
+    checkFlush(call);
+    call.store.requireBackground();
+    call.store.clear(call.client.database);
+    call.replies.ok();
+  }
+
+  private static void checkFlush(Call call) {
     boolean hasOption = call.request.count() == 2;
     if (call.request.count() > 2
         || (hasOption && !call.request.is(1, "SYNC") && !call.request.is(1, "ASYNC"))) {
       throw Refusal.syntax();
     }
-    call.store.requireBackground();
-    call.store.clear(call.client.database);
-    call.replies.ok();
   }
 
   private static void keys(Call call) {
@@ -101,6 +123,92 @@ final class KeyCommands {
     call.replies.arrayBefore(0, page.matching());
     String text = Long.toString(next);
     call.replies.insertBefore(0, "*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
+  }
+
+  private static void randomKey(Call call) {
+    byte[] prefix = call.keyspace.prefix(call.client.database);
+    byte[] key = new RandomKey(call.store, prefix).choose();
+    if (key == null) {
+      call.replies.nil();
+    } else {
+      call.replies.bulk(key, prefix.length, key.length - prefix.length);
+    }
+  }
+
+  private static void rename(Call call) {
+    boolean _ = renamed(call, false);
+    call.replies.ok();
+  }
+
+  private static boolean renamed(Call call, boolean onlyNew) {
+    return call.store.rename(call.key(1), call.key(2), onlyNew);
+  }
+
+  private static void copy(Call call) {
+    Request request = call.request;
+    int database = call.client.database;
+    boolean replace = false;
+    for (int i = 3; i < request.count(); i++) {
+      if (request.is(i, "REPLACE")) {
+        replace = true;
+      } else if (request.is(i, "DB") && i + 1 < request.count()) {
+        database = call.database(++i);
+      } else {
+        throw Refusal.syntax();
+      }
+    }
+    MemorySegment key = call.key(1);
+    MemorySegment other = call.key(2, database);
+    boolean isSame = database == call.client.database && request.argument(1).mismatch(request.argument(2)) < 0;
+    if (isSame) {
+      throw new Refusal("ERR source and destination objects are the same");
+    }
+    call.reply(call.store.copy(key, other, replace));
+  }
+
+  /** What an object is encoded as is a matter of Redis; the door has the words, by what it stores. */
+  private static void object(Call call) {
+    if (!call.request.is(1, "ENCODING")) {
+      throw call.unknownSubcommand("OBJECT", "FREQ IDLETIME REFCOUNT HELP", "the index keeps none of it");
+    }
+    Call.checkArity("object|encoding", call.request.count(), 3);
+    if (!call.store.find(call.key(2))) {
+      call.replies.nil();
+    } else if (!call.keyspace.isString(call.store.value())) {
+      call.replies.bulk("skiplist");
+    } else {
+      call.replies.bulk(StringCommands.encoding(call));
+    }
+  }
+
+  /** Replies with the bytes that a key and what it has take in the pool, where they are as they are. */
+  private static void memory(Call call) {
+    Request request = call.request;
+    if (!request.is(1, "USAGE")) {
+      throw call.unknownSubcommand(
+          "MEMORY", "DOCTOR MALLOC-STATS PURGE STATS HELP", "INFO memory and PANDO.STATS have sizes");
+    }
+    if (request.count() < 3) {
+      throw Refusal.wrongArguments("memory|usage");
+    }
+    for (int i = 3; i < request.count(); i += 2) {
+      if (!request.is(i, "SAMPLES") || i + 1 == request.count()) {
+        throw Refusal.syntax();
+      }
+      if (request.integer(i + 1) < 0) {
+        throw Refusal.syntax();
+      }
+    }
+    MemorySegment key = call.key(2);
+    if (!call.store.find(key)) {
+      call.replies.nil();
+      return;
+    }
+    long bytes = key.byteSize() + call.store.value().byteSize();
+    call.replies.integer(
+        call.keyspace.isString(call.store.value())
+            ? bytes
+            : bytes + call.store.sets().bytes(call.client.database, key));
   }
 
   private static Glob pattern(Call call, int i) {

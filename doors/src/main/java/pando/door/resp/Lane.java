@@ -32,11 +32,16 @@ final class Lane implements AutoCloseable {
   final Store store;
   private final boolean isInBackground;
 
+  // Of the request that runs: the place of its command, -1 if it has none, and where errors count.
+  private int slot = -1;
+  private long[] errors;
+
   private Lane(Door door, boolean isInBackground) {
     this.door = door;
     this.isInBackground = isInBackground;
     this.input = isInBackground ? RequestReader.NOTHING : new byte[INPUT_BYTES];
     this.counters = door.newCounters();
+    this.errors = counters.failedCommands;
     this.store =
         door.keyspace()
             .newStore(task -> door.background().run(lane -> task.accept(lane.store)));
@@ -85,22 +90,32 @@ final class Lane implements AutoCloseable {
 
   private void refuse(String error) {
     counters.refused++;
-    replies.error(error);
+    error(error);
   }
 
   private void fail(String error) {
     counters.failed++;
+    error(error);
+  }
+
+  private void error(String error) {
+    if (slot >= 0) {
+      errors[slot]++;
+    }
     replies.error(error);
   }
 
   private void run(Call call) throws ProtocolException {
     Request request = call.request;
-    int slot = door.commands().find(request);
-    Command command = door.commands().at(slot);
+    slot = -1;
+    int found = door.commands().find(request);
+    Command command = door.commands().at(found);
     if (command == null) {
       checkHttp(request);
       throw door.unsupported().refusal(request);
     }
+    slot = found;
+    errors = counters.rejectedCommands;
     if (!isInBackground) { // else it was counted before
       counters.commands[slot]++;
     }
@@ -115,6 +130,7 @@ final class Lane implements AutoCloseable {
       throw new Refusal(
           "ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since");
     }
+    errors = counters.failedCommands;
     store.work((long) ARGUMENT_WORK * request.count());
     command.action().run(call);
   }

@@ -25,6 +25,16 @@ final class LaneCounters {
   /** Requests by the places of their commands in the {@link CommandTable}. */
   final long[] commands = new long[CommandTable.SLOTS];
 
+  /** Those of them that were refused before they ran, and that failed as they ran. */
+  final long[] rejectedCommands = new long[CommandTable.SLOTS];
+
+  final long[] failedCommands = new long[CommandTable.SLOTS];
+
+  /** Keys that commands found that read, and did not find. */
+  long hits;
+
+  long misses;
+
   /** How long batches took: the requests that one read brought, until their replies are sent. */
   final Durations batches = new Durations();
 }

@@ -131,13 +131,17 @@ final class OwnKeyspace extends Keyspace {
     return lastSet.incrementAndGet();
   }
 
-  /** Returns the lock of the set of a key. */
-  ReadWriteLock lockOf(int database, MemorySegment key) {
-    int hash = database;
+  ReadWriteLock lock(int number) {
+    return locks[number];
+  }
+
+  /** Returns the number of the lock of the set of a key. */
+  int lockOf(MemorySegment key) {
+    int hash = 0;
     for (long i = 0; i < key.byteSize(); i++) {
       hash = 31 * hash + key.get(JAVA_BYTE, i);
     }
     hash *= 0x9E3779B9;
-    return locks[hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(LOCKS))];
+    return hash >>> (Integer.SIZE - Integer.numberOfTrailingZeros(LOCKS));
   }
 }

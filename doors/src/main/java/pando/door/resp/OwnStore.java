@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import pando.fabric.StalledException;
 
@@ -87,7 +88,7 @@ final class OwnStore extends Store {
     return found;
   }
 
-  /** Removes a value that is expected; returns whether it was there. */
+  @Override
   boolean remove(MemorySegment key, MemorySegment expected) {
     boolean removed = session().remove(key, expected);
     if (removed) {
@@ -104,6 +105,71 @@ final class OwnStore extends Store {
       removeMembers(key, value());
     }
     return found;
+  }
+
+  /** No client may remove the members of a set as long as it has two names. */
+  @Override
+  boolean rename(MemorySegment key, MemorySegment name, boolean onlyNew) {
+    return withSets(key, name, () -> super.rename(key, name, onlyNew));
+  }
+
+  @Override
+  boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
+    return withSets(key, other, () -> {
+      if (!find(key) || own.isString(value())) {
+        return super.copy(key, other, replace);
+      }
+      MemorySegment value = copy(value());
+      return (replace || !find(other)) && copySet(key, value, other, replace);
+    });
+  }
+
+  private boolean copySet(
+      MemorySegment key, MemorySegment value, MemorySegment other, boolean replace) {
+    long set = own.newSet();
+    byte[] members = Stored.membersOf(database(other), set);
+    boolean done = false;
+    try {
+      copyMembers(Stored.membersOf(database(key), Stored.set(value)), members);
+      done = put(other, Stored.setValue(Stored.score(value), set), replace);
+    } finally {
+      if (!done) {
+        boolean _ = removeMembers(other, members);
+      }
+    }
+    return done;
+  }
+
+  private void copyMembers(byte[] from, byte[] to) {
+    byte[] behind = Stored.behindAll(from);
+    List<byte[]> some = keys(from, behind);
+    if (some.size() == REMOVED_AT_ONCE) {
+      requireBackground();
+    }
+    while (!some.isEmpty()) {
+      for (byte[] member : some) {
+        byte[] copy = member.clone();
+        System.arraycopy(to, 0, copy, 0, to.length);
+        session().store(MemorySegment.ofArray(copy), Sets.NOTHING);
+      }
+      some = keys(behind(some.getLast()), behind);
+    }
+  }
+
+  /** Does something while no other one uses the sets of two keys. */
+  private boolean withSets(MemorySegment one, MemorySegment other, BooleanSupplier action) {
+    boolean inOrder = own.lockOf(one) <= own.lockOf(other); // as all do, so that none waits for ever
+    Lock first = changeSet(inOrder ? one : other);
+    try {
+      Lock second = changeSet(inOrder ? other : one);
+      try {
+        return action.getAsBoolean();
+      } finally {
+        second.unlock();
+      }
+    } finally {
+      first.unlock();
+    }
   }
 
   @Override
@@ -139,12 +205,12 @@ final class OwnStore extends Store {
   /** Removes members of a set that no key has; returns whether there are none left. */
   private boolean removeMembers(MemorySegment key, byte[] members) {
     byte[] behind = Stored.behindAll(members);
-    Lock lock = changeSet(database(key), key);
+    Lock lock = changeSet(key);
     try {
       List<byte[]> some = keys(members, behind);
       while (!some.isEmpty() && mayWork((long) REMOVAL_WORK * some.size())) {
         some.forEach(member -> session().discard(MemorySegment.ofArray(member)));
-        some = keys(some.getLast(), behind);
+        some = keys(members, behind);
       }
       return some.isEmpty();
     } finally {
@@ -153,13 +219,13 @@ final class OwnStore extends Store {
   }
 
   /** Locks the set of a key, for a reader. */
-  Lock readSet(int database, MemorySegment key) {
-    return locked(own.lockOf(database, key).readLock());
+  Lock readSet(MemorySegment key) {
+    return locked(own.lock(own.lockOf(key)).readLock());
   }
 
   /** Locks the set of a key, for one that changes it. */
-  Lock changeSet(int database, MemorySegment key) {
-    return locked(own.lockOf(database, key).writeLock());
+  Lock changeSet(MemorySegment key) {
+    return locked(own.lock(own.lockOf(key)).writeLock());
   }
 
   /** An event loop does not wait for a request in the background that has the lock. */

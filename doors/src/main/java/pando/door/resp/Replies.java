@@ -120,6 +120,11 @@ final class Replies {
     numberLine(isResp3 ? '%' : '*', isResp3 ? entries : 2 * entries);
   }
 
+  /** Adds the head of a set, whose elements follow. */
+  void set(int elements) {
+    numberLine(isResp3 ? '~' : '*', elements);
+  }
+
   /** Adds a score. */
   void score(double score) {
     String text = Scores.text(score);

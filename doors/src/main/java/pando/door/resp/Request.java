@@ -134,7 +134,7 @@ final class Request {
     return new String(bytes, start(i), length(i), ISO_8859_1);
   }
 
-  /** Returns the start of an argument for a message: what cannot be shown is a question mark. */
+  /** Returns the start of an argument for a message: line ends are blanks, what cannot be shown a question mark. */
   String shown(int i) {
     return shown(i, SHOWN_MAX);
   }
@@ -142,7 +142,7 @@ final class Request {
   /** Returns at most so many bytes of an argument for a message. */
   String shown(int i, int most) {
     String text = new String(bytes, start(i), Math.min(length(i), most), ISO_8859_1);
-    return text.replaceAll("[^ -~]", "?");
+    return text.replaceAll("[\r\n]", " ").replaceAll("[^ -~]", "?");
   }
 
   /** Returns whether an argument is a word, in capitals or not. */

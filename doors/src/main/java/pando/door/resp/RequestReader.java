@@ -124,6 +124,7 @@ final class RequestReader {
 
   /** Keeps what is left of the bytes for the next read. */
   void rest() throws ProtocolException {
+    client.requestBytes = to - from;
     if (from == to) {
       forget();
     } else if (!isOwn()) {
@@ -182,6 +183,7 @@ final class RequestReader {
       }
       boolean isEmpty = request.count() == 0;
       int frame = from;
+      client.requestBytes = place;
       from += place;
       place = 0;
       expected = -1;
@@ -303,7 +305,10 @@ final class RequestReader {
     if (at == to) {
       return false;
     }
-    int end = at > from && bytes[at - 1] == '\r' ? at - 1 : at;
+    int end = from; // or at a NUL, at which Redis stops
+    while (end < at && bytes[end] != 0 && (bytes[end] != '\r' || end + 1 < at)) {
+      end++;
+    }
     request.clear();
     request.setBytes(InlineWords.split(Arrays.copyOfRange(bytes, from, end), request), 0);
     expected = request.count();
@@ -341,7 +346,7 @@ final class RequestReader {
     }
 
     private static boolean isSpace(byte letter) {
-      return letter == ' ' || (letter >= '\t' && letter <= '\r') || letter == 0;
+      return letter == ' ' || (letter >= '\t' && letter <= '\r');
     }
 
     private void word() throws ProtocolException {

@@ -169,7 +169,10 @@ public final class RespDoor implements Metered, AutoCloseable {
             door.clients().newId(),
             channel.remoteAddress(),
             channel.localAddress(),
-            door.password() != null);
+            door.password() != null,
+            () -> {
+              ChannelFuture _ = channel.close();
+            });
     if (tls != null) {
       channel.pipeline().addLast(tls.newHandler(channel.alloc()));
     }

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * order of their bytes. Each operation sees a set as it is at one moment.
  */
 final class Sets {
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+  static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final OwnStore store;
 
@@ -21,7 +21,7 @@ final class Sets {
 
   /** Does something with a set that is there; returns {@code otherwise} if it is not. */
   <T> T read(int database, MemorySegment key, T otherwise, Reading<T> reading) {
-    Lock lock = store.readSet(database, key);
+    Lock lock = store.readSet(key);
     try {
       if (!find(key)) {
         return otherwise;
@@ -63,7 +63,7 @@ final class Sets {
    * @throws Refusal if the set has another score
    */
   long add(int database, MemorySegment key, double score, List<byte[]> added, boolean create) {
-    Lock lock = store.changeSet(database, key);
+    Lock lock = store.changeSet(key);
     try {
       long set = 0;
       while (set == 0) {
@@ -120,7 +120,7 @@ final class Sets {
 
   /** Removes members, which are chosen once the set is locked; returns how many were there. */
   long remove(int database, MemorySegment key, Choice choice) {
-    Lock lock = store.changeSet(database, key);
+    Lock lock = store.changeSet(key);
     try {
       if (!find(key)) {
         return 0;
@@ -153,6 +153,22 @@ final class Sets {
       }
     }
     return count;
+  }
+
+  /** Returns the bytes of all members, with what is in front of them; 0 if there is no set. */
+  long bytes(int database, MemorySegment key) {
+    return read(
+        database,
+        key,
+        0L,
+        (_, members) -> {
+          long[] bytes = {0};
+          store.scan(members, Stored.behindAll(members), false, Long.MAX_VALUE, (member, _) -> {
+            bytes[0] += member.byteSize();
+            return true;
+          });
+          return bytes[0];
+        });
   }
 
   /** Removes the key of a set that is locked and has no members. */

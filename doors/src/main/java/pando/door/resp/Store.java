@@ -182,6 +182,56 @@ class Store implements AutoCloseable {
     return session().replace(key, expected, string);
   }
 
+  /** Removes a value that is expected; returns whether it was there. */
+  boolean remove(MemorySegment key, MemorySegment expected) {
+    return session().remove(key, expected);
+  }
+
+  /**
+   * Gives a key another name: it has both for a moment.
+   *
+   * @return {@code false} if that is the name of another key, and is to stay that
+   * @throws Refusal if there is no such key
+   */
+  boolean rename(MemorySegment key, MemorySegment name, boolean onlyNew) {
+    while (find(key)) {
+      MemorySegment value = copy(value());
+      if (key.mismatch(name) < 0) {
+        return !onlyNew;
+      }
+      if (!put(name, value, !onlyNew)) {
+        return false;
+      }
+      if (remove(key, value)) {
+        return true;
+      }
+      boolean _ = remove(name, value); // the key has changed meanwhile
+    }
+    throw new Refusal("ERR no such key");
+  }
+
+  /**
+   * Copies what a key has to another key.
+   *
+   * @return {@code false} if the key is not there, or the other one is and is not to be replaced
+   */
+  boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
+    return find(key) && put(other, copy(value()), replace);
+  }
+
+  static MemorySegment copy(MemorySegment value) {
+    return MemorySegment.ofArray(value.toArray(JAVA_BYTE));
+  }
+
+  /** Stores a value, perhaps in place of what a key has; returns whether it was stored. */
+  final boolean put(MemorySegment key, MemorySegment value, boolean replace) {
+    if (!replace) {
+      return putIfAbsent(key, value);
+    }
+    put(key, value);
+    return true;
+  }
+
   /** Removes a key with whatever it has; returns whether it was there. */
   boolean remove(MemorySegment key) {
     return session().remove(key);

@@ -1,15 +1,20 @@
 package pando.door.resp;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Commands on strings. Those that read a string and store another one compare it as they store, and
  * begin again if it has changed meanwhile.
  */
 final class StringCommands {
+  private static final int EMBEDDED_BYTES_MAX = 44;
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private StringCommands() {}
@@ -24,16 +29,21 @@ final class StringCommands {
         new Command("GETDEL", 2, StringCommands::getDel),
         new Command("MGET", -2, StringCommands::mGet),
         new Command("MSET", -3, StringCommands::mSet),
+        new Command("MSETNX", -3, StringCommands::mSetNx),
         new Command("STRLEN", 2, StringCommands::strLen),
+        new Command("GETRANGE", 4, StringCommands::getRange),
+        new Command("SUBSTR", 4, StringCommands::getRange),
+        new Command("SETRANGE", 4, StringCommands::setRange),
         new Command("APPEND", 3, StringCommands::append),
         new Command("INCR", 2, call -> add(call, 1)),
         new Command("DECR", 2, call -> add(call, -1)),
         new Command("INCRBY", 3, call -> add(call, call.request.integer(2))),
-        new Command("DECRBY", 3, StringCommands::decrBy));
+        new Command("DECRBY", 3, StringCommands::decrBy),
+        new Command("INCRBYFLOAT", 3, StringCommands::addDecimal));
   }
 
   private static void get(Call call) {
-    reply(call, call.store.findString(call.key(1)));
+    reply(call, call.hit(call.store.findString(call.key(1))));
   }
 
   private static void mGet(Call call) {
@@ -41,7 +51,8 @@ final class StringCommands {
     checkEntries(keys);
     call.replies.array(keys);
     for (int i = 1; i <= keys; i++) {
-      reply(call, call.store.find(call.key(i)) && call.keyspace.isString(call.store.value()));
+      reply(
+          call, call.hit(call.store.find(call.key(i))) && call.keyspace.isString(call.store.value()));
     }
   }
 
@@ -54,18 +65,50 @@ final class StringCommands {
   }
 
   private static void mSet(Call call) {
-    int count = call.request.count();
-    if (count % 2 == 0) {
-      throw Refusal.wrongArguments("mset");
-    }
-    for (int i = 1; i < count; i += 2) {
-      call.key(i); // none is stored if one is too long, or its value
-      call.string(i + 1);
-    }
-    for (int i = 1; i < count; i += 2) {
+    checkPairs(call, "mset");
+    for (int i = 1; i < call.request.count(); i += 2) {
       call.store.put(call.key(i), call.string(i + 1));
     }
     call.replies.ok();
+  }
+
+  /** None is stored if one is too long, or its value. */
+  private static void checkPairs(Call call, String name) {
+    int count = call.request.count();
+    if (count % 2 == 0) {
+      throw Refusal.wrongArguments(name);
+    }
+    for (int i = 1; i < count; i += 2) {
+      call.key(i);
+      call.string(i + 1);
+    }
+  }
+
+  /** Stores strings if none of the keys is there, the last one of those with the same key. */
+  private static void mSetNx(Call call) {
+    checkPairs(call, "msetnx");
+    boolean isNew = true;
+    for (int i = 1; i < call.request.count() && isNew; i += 2) {
+      isNew = !call.store.find(call.key(i));
+    }
+    call.reply(isNew && storeNew(call));
+  }
+
+  private static boolean storeNew(Call call) {
+    Map<ByteBuffer, Integer> stored = new HashMap<>();
+    for (int i = call.request.count() - 2; i > 0; i -= 2) {
+      ByteBuffer key = call.request.argument(i).asByteBuffer();
+      if (!stored.containsKey(key)) {
+        if (!call.store.putIfAbsent(call.key(i), call.string(i + 1))) {
+          stored.values().forEach(its -> {
+            boolean _ = call.store.remove(call.key(its), call.string(its + 1));
+          });
+          return false;
+        }
+        stored.put(key, i);
+      }
+    }
+    return true;
   }
 
   private static void set(Call call) {
@@ -148,8 +191,59 @@ final class StringCommands {
   }
 
   private static void strLen(Call call) {
-    boolean found = call.store.findString(call.key(1));
+    boolean found = call.hit(call.store.findString(call.key(1)));
     call.replies.integer(found ? call.store.value().byteSize() - call.keyspace.markBytes : 0);
+  }
+
+  /** Replies with a part of a string; places below 0 count from its end. */
+  private static void getRange(Call call) {
+    long start = call.request.integer(2);
+    long end = call.request.integer(3);
+    boolean found = call.hit(call.store.findString(call.key(1)));
+    int markBytes = call.keyspace.markBytes;
+    long length = found ? call.store.value().byteSize() - markBytes : 0;
+    boolean isReversed = start < 0 && end < 0 && start > end;
+    long from = Math.max(start < 0 ? length + start : start, 0);
+    long last = Math.min(Math.max(end < 0 ? length + end : end, 0), length - 1);
+    if (isReversed || from > last) {
+      call.replies.bulk("");
+    } else {
+      MemorySegment value = call.store.value();
+      call.replies.bulkBehind(value.asSlice(markBytes + from, last - from + 1), 0);
+    }
+  }
+
+  /** Stores bytes over those of a string from a place on, with zeros up to there. */
+  private static void setRange(Call call) {
+    long offset = call.request.integer(2);
+    if (offset < 0) {
+      throw new Refusal("ERR offset is out of range");
+    }
+    MemorySegment key = call.key(1);
+    MemorySegment part = call.request.argument(3);
+    int markBytes = call.keyspace.markBytes;
+    while (true) {
+      boolean found = call.store.findString(key);
+      MemorySegment before = found ? call.store.value() : NOTHING;
+      long length = found ? before.byteSize() - markBytes : 0;
+      if (part.byteSize() == 0) {
+        call.replies.integer(length);
+        return;
+      }
+      Call.checkLength("value", offset, call.keyspace.stringBytesMax());
+      long end = offset + part.byteSize();
+      Call.checkLength("value", end, call.keyspace.stringBytesMax());
+      byte[] bytes = new byte[markBytes + Math.toIntExact(Math.max(length, end))];
+      MemorySegment after = MemorySegment.ofArray(bytes);
+      after.copyFrom(before);
+      after.asSlice(markBytes + offset).copyFrom(part);
+      boolean done =
+          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
+      if (done) {
+        call.replies.integer(bytes.length - markBytes);
+        return;
+      }
+    }
   }
 
   private static void append(Call call) {
@@ -197,6 +291,40 @@ final class StringCommands {
         call.replies.integer(sum);
         return;
       }
+    }
+  }
+
+  private static void addDecimal(Call call) {
+    MemorySegment key = call.key(1);
+    int markBytes = call.keyspace.markBytes;
+    while (true) {
+      boolean found = call.store.findString(key);
+      MemorySegment before = found ? call.store.value() : NOTHING;
+      byte[] digits = before.toArray(JAVA_BYTE);
+      String sum =
+          Decimals.sum(
+              found ? new String(digits, markBytes, digits.length - markBytes, ISO_8859_1) : "0",
+              call.request.text(2));
+      byte[] stored = ("\0" + sum).getBytes(ISO_8859_1);
+      MemorySegment after = MemorySegment.ofArray(stored).asSlice(1L - markBytes);
+      boolean done =
+          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
+      if (done) {
+        call.replies.bulk(stored, 1, stored.length - 1);
+        return;
+      }
+    }
+  }
+
+  /** Returns how Redis encodes a new string such as the one that was found last. */
+  static String encoding(Call call) {
+    MemorySegment stored = call.store.value();
+    long length = stored.byteSize() - call.keyspace.markBytes;
+    try {
+      long _ = integer(stored, call.keyspace.markBytes);
+      return "int";
+    } catch (Refusal e) {
+      return length <= EMBEDDED_BYTES_MAX ? "embstr" : "raw";
     }
   }
 

@@ -32,7 +32,7 @@ final class Unsupported {
                   EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
                   SETEX TTL\
                   """),
-              entry(NO_TRANSACTIONS, "MSETNX UNWATCH WATCH"),
+              entry(NO_TRANSACTIONS, "UNWATCH WATCH"),
               entry(
                   "there are no scripts; PANDO.CAS compares and sets",
                   "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
@@ -76,10 +76,9 @@ final class Unsupported {
                   XREVRANGE XSETID XTRIM\
                   """),
               entry(
-                  "strings are read and written as a whole",
+                  "strings are of bytes, not of bits",
                   """
-                  BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT GETRANGE INCRBYFLOAT LCS SETBIT
-                  SETRANGE SUBSTR\
+                  BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT LCS SETBIT\
                   """),
               entry(
                   "there are no such values",
@@ -95,12 +94,10 @@ final class Unsupported {
                   """),
               entry(
                   "the pool is in memory, nothing is durable", "BGREWRITEAOF BGSAVE LASTSAVE SAVE"),
-              entry("FLUSHDB removes the keys of one database", "FLUSHALL"),
               entry(
                   "not part of this server",
                   """
-                  ACL COPY DEBUG DUMP LATENCY LOLWUT MEMORY MODULE MOVE OBJECT RANDOMKEY RENAME
-                  RENAMENX RESTORE SHUTDOWN SLOWLOG SWAPDB TOUCH\
+                  ACL DEBUG DUMP LATENCY MODULE MOVE RESTORE SHUTDOWN SLOWLOG SWAPDB\
                   """)));
 
   /** What a door does not have that has strings alone. */

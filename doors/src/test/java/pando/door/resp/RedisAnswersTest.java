@@ -32,7 +32,18 @@ class RedisAnswersTest {
   /** Of these the kinds are compared, as what they say is of the server. */
   private static final List<String> OF_THE_SERVER =
       List.of(
-          "HELLO", "INFO", "CLIENT LIST", "CLIENT ID", "TIME", "COMMAND DOCS nosuch", "HELLO 2");
+          "HELLO",
+          "INFO",
+          "CLIENT LIST",
+          "CLIENT LIST TYPE normal",
+          "CLIENT INFO",
+          "CLIENT ID",
+          "TIME",
+          "COMMAND DOCS nosuch",
+          "COMMAND COUNT",
+          "LOLWUT",
+          "LOLWUT VERSION 5",
+          "HELLO 2");
 
   @ParameterizedTest
   @CsvSource({"OWN, 2", "OWN, 3", "SHARED, 2", "SHARED, 3"})

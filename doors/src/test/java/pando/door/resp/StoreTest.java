@@ -25,7 +25,7 @@ class StoreTest {
       PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
 
   private static final Client CLIENT =
-      new Client(1, new InetSocketAddress(0), new InetSocketAddress(0), false);
+      new Client(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
 
   /** Over a network a scan may take minutes, so it ends at the next entry. */
   @Test
