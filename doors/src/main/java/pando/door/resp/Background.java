@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import pando.fabric.memory.Closing;
 
 /**
- * Threads that run what takes too long for an event loop, so that no client waits for the request of
- * another one. They start when there is something to run; each has a lane, and so a session.
+ * Threads that run what takes too long for an event loop, so that no client waits for the request
+ * of another one. They start when there is something to run; each has a lane, and so a session.
  * Thread-safe.
  */
 final class Background implements AutoCloseable {

@@ -1,23 +1,24 @@
 package pando.door.resp;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
+import pando.door.resp.Blocks.Block;
 
 /**
  * A connection. What one read brings is served as a batch: requests are run one behind the other,
  * and their replies are sent together.
  *
- * <p>A request that would keep the event loop for long is run in the background. The connection waits
- * for its reply, all others go on.
+ * <p>A request that would keep the event loop for long is run in the background. The connection
+ * waits for its reply, all others go on.
  *
  * <p>A client may send all of its requests before it reads a reply. So everything is read that
  * comes, while replies wait that the client has not taken. Requests wait then, too, as long as they
@@ -27,14 +28,8 @@ import org.jspecify.annotations.Nullable;
  * to all others; one that needs more is ended, with an error behind the replies that it holds.
  */
 final class Connection extends ChannelInboundHandlerAdapter {
-  /** Replies of so many bytes are sent before further requests are run. */
-  static final int REPLIES_SENT = 64 << 10;
-
   /** Bytes of requests that are not run while the client does not take its replies. */
   static final int REQUESTS_HELD = 1 << 20;
-
-  /** Bytes that are held for replies that are sent together, beside their own. */
-  private static final int HELD_BYTES = 512;
 
   private static final System.Logger LOG = System.getLogger(Connection.class.getName());
 
@@ -42,6 +37,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private final Client client;
   private final RequestReader reader;
   private final Call call;
+  private final Unread unread;
   private @Nullable ChannelHandlerContext context;
   private boolean inputEnded;
   private boolean running;
@@ -56,6 +52,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     this.client = client;
     this.reader = new RequestReader(lane.input, lane.door.waiting(), client);
     this.call = new Call(lane, client, reader.request());
+    this.unread = new Unread(lane, client);
   }
 
   @Override
@@ -82,6 +79,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext from) {
     if (from.channel().isWritable()) {
+      unread.goOn(from);
       goOn(from);
     }
   }
@@ -118,7 +116,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     try {
       Replies replies = lane.replies;
       replies.clear();
-      boolean isTaken = to.channel().isWritable();
+      boolean isTaken = isTaken(to);
       boolean hasMore = true;
       while (mayRun(isTaken) && (hasMore = reader.next())) {
         if (lane.serve(call)) {
@@ -126,9 +124,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
         } else {
           runInBackground(to);
         }
-        if (replies.size() >= REPLIES_SENT) {
+        if (replies.size() >= Unread.REPLIES_SENT) {
           send(to);
-          isTaken = to.channel().isWritable();
+          isTaken = isTaken(to);
         }
       }
       send(to);
@@ -158,26 +156,27 @@ final class Connection extends ChannelInboundHandlerAdapter {
     isInBackground = true;
     long start = System.nanoTime();
     Request request = call.request.copied();
-    lane.door.background().run(its -> {
-      @Nullable Throwable failure = null;
-      byte[] reply = RequestReader.NOTHING;
-      try {
-        its.replies.clear(); // of a request that failed with an error
-        boolean _ = its.serve(new Call(its, client, request));
-        reply = its.replies.take();
-      } catch (Throwable e) {
-        failure = e;
-      }
-      byte[] whole = reply;
-      @Nullable Throwable why = failure;
-      lane.door.waiting().giveBack(bytes);
-      to.executor().execute(() -> goOnBehind(to, whole, why, start));
-    });
+    lane.door
+        .background()
+        .run(its -> {
+          @Nullable Throwable failure = null;
+          List<Block> reply = new ArrayList<>();
+          try {
+            its.replies.clear(); // of a request that failed with an error
+            boolean _ = its.serve(new Call(its, client, request));
+            its.replies.moveTo(reply);
+          } catch (Throwable e) {
+            failure = e;
+          }
+          @Nullable Throwable why = failure;
+          lane.door.waiting().giveBack(bytes);
+          to.executor().execute(() -> goOnBehind(to, reply, why, start));
+        });
   }
 
   /** Sends the reply of a request that has run in the background, and runs those behind it. */
   private void goOnBehind(
-      ChannelHandlerContext to, byte[] reply, @Nullable Throwable failure, long start) {
+      ChannelHandlerContext to, List<Block> reply, @Nullable Throwable failure, long start) {
     isInBackground = false;
     to.channel().config().setAutoRead(true);
     lane.counters.served++;
@@ -185,11 +184,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (failure != null) {
       exceptionCaught(to, failure);
     } else if (!ended) {
-      lane.replies.clear();
-      lane.replies.whole(reply);
+      lane.replies.moveFrom(reply);
       send(to);
       goOn(to);
     }
+  }
+
+  private boolean isTaken(ChannelHandlerContext to) {
+    return unread.isEmpty() && to.channel().isWritable();
   }
 
   private boolean mayRun(boolean isTaken) {
@@ -202,67 +204,22 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   /** Sends the replies that wait, or ends the connection if they cannot be held. */
   private void send(ChannelHandlerContext to) {
-    Replies replies = lane.replies;
-    int size = replies.size();
-    if (size == 0 || ended) {
-      return;
-    }
-    boolean mayBeTakenAtOnce = client.heldBytes == 0 && size <= REPLIES_SENT;
-    if (!mayBeTakenAtOnce && !hold(size)) {
-      replies.clear();
+    if (lane.replies.size() > 0 && !ended && !unread.send(to)) {
       endUnread(to);
-      return;
     }
-    ChannelFuture sent = write(to);
-    if (!mayBeTakenAtOnce) {
-      sent.addListener(_ -> giveBack(size));
-    } else if (!sent.isDone() && hold(size)) {
-      sent.addListener(_ -> giveBack(size));
-    } else if (!sent.isDone()) {
-      warnUnread(); // not even a few bytes are left to hold an error
-      ended = true;
-      close(to);
-    }
-  }
-
-  private ChannelFuture write(ChannelHandlerContext to) {
-    Replies replies = lane.replies;
-    int size = replies.size();
-    lane.counters.bytesOut += size;
-    ByteBuf out = to.alloc().ioBuffer(size);
-    out.writeBytes(replies.bytes(), 0, size);
-    replies.clear();
-    return to.writeAndFlush(out);
-  }
-
-  private boolean hold(int size) {
-    long bytes = size + (long) HELD_BYTES;
-    boolean holds = lane.door.waiting().tryTakeShare(client.heldBytes, bytes);
-    client.heldBytes += holds ? bytes : 0;
-    return holds;
-  }
-
-  private void giveBack(int size) {
-    long bytes = size + (long) HELD_BYTES;
-    client.heldBytes -= bytes;
-    lane.door.waiting().giveBack(bytes);
   }
 
   private void endUnread(ChannelHandlerContext to) {
-    warnUnread();
-    lane.counters.refused++;
-    end(
-        to,
-        "ERR disconnected: the replies that this client has not read take too much memory: bytes="
-            + client.heldBytes);
-  }
-
-  private void warnUnread() {
     LOG.log(
         Level.WARNING,
         "unread replies take too much memory; disconnected: client={0}, bytes={1}",
         Addresses.text(client.address),
         client.heldBytes);
+    lane.counters.refused++;
+    end(
+        to,
+        "ERR disconnected: the replies that this client has not read take too much memory: bytes="
+            + client.heldBytes);
   }
 
   /** Answers what is wrong with the client's bytes, and ends the connection. */
@@ -277,11 +234,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private void end(ChannelHandlerContext to, String error) {
     lane.replies.begin(client.isResp3);
     lane.replies.error(error);
-    ChannelFuture _ = write(to);
-    finish();
+    ended = true;
+    reader.close();
+    unread.sendLast(to);
   }
 
-  /** Runs nothing more, and ends the connection behind the reply to what runs. In the event loop. */
+  /**
+   * Runs nothing more, and ends the connection behind the reply to what runs. In the event loop.
+   */
   void stop() {
     client.quits = true;
     if (!isInBackground) {
@@ -299,7 +259,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     if (!ended && its != null) {
       ended = true;
       reader.close();
-      its.writeAndFlush(its.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);
+      unread.end(its);
     }
   }
 
@@ -313,6 +273,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     ended = true;
     client.isGone = true;
     reader.close();
+    unread.forget();
     lane.door.clients().remove(client);
     from.fireChannelInactive();
   }

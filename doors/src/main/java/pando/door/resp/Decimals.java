@@ -7,8 +7,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Numbers with a fraction, as {@code INCRBYFLOAT} adds them: as Redis on x86, which has 64 bits for the
- * digits, and writes 17 digits behind the point at the most.
+ * Numbers with a fraction, as {@code INCRBYFLOAT} adds them: as Redis on x86, which has 64 bits for
+ * the digits, and writes 17 digits behind the point at the most.
  */
 final class Decimals {
   private static final int BITS = 64;
@@ -22,7 +22,9 @@ final class Decimals {
   private static final BigDecimal TWO = BigDecimal.valueOf(2);
 
   private static final Pattern NUMBER =
-      Pattern.compile("([-+]?)(?:(\\d+\\.?\\d*|\\.\\d+)(?:[eE]([-+]?\\d{1,9}))?|(inf|infinity))", Pattern.CASE_INSENSITIVE);
+      Pattern.compile(
+          "([-+]?)(?:(\\d+\\.?\\d*|\\.\\d+)(?:[eE]([-+]?\\d{1,9}))?|(inf|infinity))",
+          Pattern.CASE_INSENSITIVE);
 
   private Decimals() {}
 

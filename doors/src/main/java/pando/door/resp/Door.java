@@ -16,6 +16,7 @@ final class Door {
   private final @Nullable Password password;
   private final CommandTable commands;
   private final Unsupported unsupported;
+  private final Blocks blocks = new Blocks();
   private final Background background;
   private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
@@ -71,6 +72,10 @@ final class Door {
 
   Unsupported unsupported() {
     return unsupported;
+  }
+
+  Blocks blocks() {
+    return blocks;
   }
 
   Background background() {

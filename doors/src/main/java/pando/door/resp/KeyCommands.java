@@ -93,7 +93,7 @@ final class KeyCommands {
   private static void keys(Call call) {
     Page page = new Page(call, pattern(call, 1), null);
     page.visitAll();
-    call.replies.arrayBefore(0, page.matching());
+    call.replies.arrayBefore(page.matching());
   }
 
   private static void scan(Call call) {
@@ -120,9 +120,9 @@ final class KeyCommands {
     }
     Page page = new Page(call, pattern, type);
     long next = page.visitBehind(cursor, Math.min(count, Replies.ENTRIES_MAX));
-    call.replies.arrayBefore(0, page.matching());
+    call.replies.arrayBefore(page.matching());
     String text = Long.toString(next);
-    call.replies.insertBefore(0, "*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
+    call.replies.insertBefore("*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
   }
 
   private static void randomKey(Call call) {
@@ -159,17 +159,21 @@ final class KeyCommands {
     }
     MemorySegment key = call.key(1);
     MemorySegment other = call.key(2, database);
-    boolean isSame = database == call.client.database && request.argument(1).mismatch(request.argument(2)) < 0;
+    boolean isSame =
+        database == call.client.database && request.argument(1).mismatch(request.argument(2)) < 0;
     if (isSame) {
       throw new Refusal("ERR source and destination objects are the same");
     }
     call.reply(call.store.copy(key, other, replace));
   }
 
-  /** What an object is encoded as is a matter of Redis; the door has the words, by what it stores. */
+  /**
+   * What an object is encoded as is a matter of Redis; the door has the words, by what it stores.
+   */
   private static void object(Call call) {
     if (!call.request.is(1, "ENCODING")) {
-      throw call.unknownSubcommand("OBJECT", "FREQ IDLETIME REFCOUNT HELP", "the index keeps none of it");
+      throw call.unknownSubcommand(
+          "OBJECT", "FREQ IDLETIME REFCOUNT HELP", "the index keeps none of it");
     }
     Call.checkArity("object|encoding", call.request.count(), 3);
     if (!call.store.find(call.key(2))) {
@@ -181,12 +185,16 @@ final class KeyCommands {
     }
   }
 
-  /** Replies with the bytes that a key and what it has take in the pool, where they are as they are. */
+  /**
+   * Replies with the bytes that a key and what it has take in the pool, where they are as they are.
+   */
   private static void memory(Call call) {
     Request request = call.request;
     if (!request.is(1, "USAGE")) {
       throw call.unknownSubcommand(
-          "MEMORY", "DOCTOR MALLOC-STATS PURGE STATS HELP", "INFO memory and PANDO.STATS have sizes");
+          "MEMORY",
+          "DOCTOR MALLOC-STATS PURGE STATS HELP",
+          "INFO memory and PANDO.STATS have sizes");
     }
     if (request.count() < 3) {
       throw Refusal.wrongArguments("memory|usage");

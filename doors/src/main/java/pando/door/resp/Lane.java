@@ -28,7 +28,7 @@ final class Lane implements AutoCloseable {
   final LaneCounters counters;
   final byte[] input;
   final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
-  final Replies replies = new Replies();
+  final Replies replies;
   final Store store;
   private final boolean isInBackground;
 
@@ -40,11 +40,11 @@ final class Lane implements AutoCloseable {
     this.door = door;
     this.isInBackground = isInBackground;
     this.input = isInBackground ? RequestReader.NOTHING : new byte[INPUT_BYTES];
+    this.replies = new Replies(door.blocks());
     this.counters = door.newCounters();
     this.errors = counters.failedCommands;
     this.store =
-        door.keyspace()
-            .newStore(task -> door.background().run(lane -> task.accept(lane.store)));
+        door.keyspace().newStore(task -> door.background().run(lane -> task.accept(lane.store)));
   }
 
   /** Returns what an event loop has. */
@@ -60,7 +60,8 @@ final class Lane implements AutoCloseable {
   /**
    * Runs a request, and adds its reply.
    *
-   * @return {@code false} if it takes too long for an event loop, and is to be run in the background
+   * @return {@code false} if it takes too long for an event loop, and is to be run in the
+   *     background
    * @throws ProtocolException if the client cannot be one of Redis
    */
   boolean serve(Call call) throws ProtocolException {
@@ -69,7 +70,7 @@ final class Lane implements AutoCloseable {
     try {
       run(call);
     } catch (TooLong e) {
-      replies.cut(0);
+      replies.cut();
       return false;
     } catch (Refusal e) {
       refuse(String.valueOf(e.getMessage()));

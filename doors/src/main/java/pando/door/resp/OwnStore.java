@@ -115,13 +115,16 @@ final class OwnStore extends Store {
 
   @Override
   boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
-    return withSets(key, other, () -> {
-      if (!find(key) || own.isString(value())) {
-        return super.copy(key, other, replace);
-      }
-      MemorySegment value = copy(value());
-      return (replace || !find(other)) && copySet(key, value, other, replace);
-    });
+    return withSets(
+        key,
+        other,
+        () -> {
+          if (!find(key) || own.isString(value())) {
+            return super.copy(key, other, replace);
+          }
+          MemorySegment value = copy(value());
+          return (replace || !find(other)) && copySet(key, value, other, replace);
+        });
   }
 
   private boolean copySet(
@@ -158,7 +161,8 @@ final class OwnStore extends Store {
 
   /** Does something while no other one uses the sets of two keys. */
   private boolean withSets(MemorySegment one, MemorySegment other, BooleanSupplier action) {
-    boolean inOrder = own.lockOf(one) <= own.lockOf(other); // as all do, so that none waits for ever
+    boolean inOrder =
+        own.lockOf(one) <= own.lockOf(other); // as all do, so that none waits for ever
     Lock first = changeSet(inOrder ? one : other);
     try {
       Lock second = changeSet(inOrder ? other : one);

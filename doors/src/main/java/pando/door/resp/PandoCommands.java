@@ -58,7 +58,7 @@ final class PandoCommands {
           }
           return true;
         });
-    call.replies.arrayBefore(0, withValues ? 2 * count[0] : count[0]);
+    call.replies.arrayBefore(withValues ? 2 * count[0] : count[0]);
   }
 
   private static void neighbour(Call call, boolean found) {

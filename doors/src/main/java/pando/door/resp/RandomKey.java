@@ -2,14 +2,13 @@ package pando.door.resp;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key by chance: some keys behind a place between the first one and the last one. So a key behind a
- * gap is chosen more often than another one, but any may be.
+ * A key by chance: some keys behind a place between the first one and the last one. So a key behind
+ * a gap is chosen more often than another one, but any may be.
  */
 final class RandomKey {
   private static final int STEPS = 100;
@@ -51,10 +50,15 @@ final class RandomKey {
   }
 
   private long visit(byte[] from, long steps, boolean down) {
-    return store.scan(from, behind, down, steps, (key, _) -> {
-      chosen = key.toArray(JAVA_BYTE);
-      return true;
-    });
+    return store.scan(
+        from,
+        behind,
+        down,
+        steps,
+        (key, _) -> {
+          chosen = key.toArray(JAVA_BYTE);
+          return true;
+        });
   }
 
   /** Returns a string between two others that have the same start, or one of them. */

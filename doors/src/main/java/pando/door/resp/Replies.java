@@ -4,11 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import pando.door.resp.Blocks.Block;
 
 /**
- * Replies that wait to be sent, in RESP2 or RESP3. One for an event loop, whose connections use it
- * in turn.
+ * Replies that wait to be sent, in RESP2 or RESP3, in blocks: mostly in one. An event loop has one
+ * such, which its connections use in turn.
  */
 final class Replies {
   /** Greatest number of bytes of a reply. */
@@ -17,7 +20,7 @@ final class Replies {
   /** Greatest number of entries of a reply. */
   static final int ENTRIES_MAX = 10_000;
 
-  private static final int BYTES_KEPT = 256 << 10;
+  private static final byte[] LINE_END = "\r\n".getBytes(UTF_8);
   private static final byte[] OK = "+OK\r\n".getBytes(UTF_8);
   private static final byte[] NIL = "$-1\r\n".getBytes(UTF_8);
   private static final byte[] NO_ARRAY = "*-1\r\n".getBytes(UTF_8);
@@ -25,40 +28,80 @@ final class Replies {
   private static final String PLAIN_TEXT = "txt:";
   private static final int NUMBER_LINE_BYTES_MAX = 24;
 
-  private byte[] bytes = new byte[BYTES_KEPT];
+  private final Blocks blocks;
+
+  /** What is full of the replies, before the block that is written to. */
+  private final List<Block> full = new ArrayList<>();
+
+  private Block last;
+  private byte[] bytes;
   private int size;
+  private int fullBytes;
+
+  // Of the reply that was begun: how many blocks were full, where it is in the next one.
+  private int startBlock;
   private int start;
   private boolean isResp3;
 
-  /** Returns the bytes of all replies. */
-  int size() {
-    return size;
+  Replies(Blocks blocks) {
+    this.blocks = blocks;
+    this.last = blocks.take();
+    this.bytes = last.bytes;
   }
 
-  /** Returns the array that the replies lie in, from its start. */
+  /** Returns the bytes of all replies. */
+  int size() {
+    return fullBytes + size;
+  }
+
+  /** Returns the array that all replies lie in, from its start, if they are one block. */
   byte[] bytes() {
     return bytes;
   }
 
-  /** Forgets all replies. */
-  void clear() {
-    size = 0;
-    start = 0;
-    if (bytes.length > BYTES_KEPT) {
-      bytes = new byte[BYTES_KEPT];
-    }
+  /** Returns the number of blocks that all replies lie in. */
+  int blocks() {
+    return full.size() + 1;
   }
 
-  /** Returns all replies, and forgets them. */
-  byte[] take() {
-    byte[] all = Arrays.copyOf(bytes, size);
+  /** Moves all replies, which are no longer here. */
+  void moveTo(Collection<Block> blocksOfOther) {
+    last.size = size;
+    blocksOfOther.addAll(full);
+    blocksOfOther.add(last);
+    full.clear();
+    use(blocks.take(), 0);
+    begin(isResp3);
+  }
+
+  /** Takes the place of all replies. */
+  void moveFrom(List<Block> others) {
     clear();
-    return all;
+    blocks.giveBack(last);
+    full.addAll(others);
+    Block its = full.removeLast();
+    use(its, its.size);
+  }
+
+  private void use(Block block, int used) {
+    last = block;
+    bytes = block.bytes;
+    size = used;
+    fullBytes = 0;
+    full.forEach(each -> fullBytes += each.size);
+  }
+
+  /** Forgets all replies. */
+  void clear() {
+    start = 0;
+    startBlock = 0;
+    cut();
   }
 
   /** Begins a reply. */
   void begin(boolean inResp3) {
     start = size;
+    startBlock = full.size();
     isResp3 = inResp3;
   }
 
@@ -67,20 +110,16 @@ final class Replies {
     isResp3 = resp3;
   }
 
-  /** Returns how many bytes the reply that was begun has. */
-  int written() {
-    return size - start;
-  }
-
-  /** Cuts the reply that was begun off behind so many bytes. */
-  void cut(int written) {
-    size = start + written;
-  }
-
-  /** Adds a reply that was made elsewhere. */
-  void whole(byte[] reply) {
-    start = size;
-    raw(reply);
+  /** Forgets the reply that was begun. */
+  void cut() {
+    size = start;
+    if (startBlock < full.size()) {
+      blocks.giveBack(last);
+      while (full.size() > startBlock + 1) {
+        blocks.giveBack(full.removeLast());
+      }
+      use(full.removeLast(), start);
+    }
   }
 
   void ok() {
@@ -102,7 +141,7 @@ final class Replies {
 
   /** Puts an error in the place of the reply that was begun. */
   void error(String message) {
-    size = start;
+    cut();
     line('-', message);
   }
 
@@ -160,71 +199,96 @@ final class Replies {
 
   private void string(char mark, byte[] array, int from, int length) {
     numberLine(mark, length);
-    ensure(length + 2);
-    System.arraycopy(array, from, bytes, size, length);
-    size += length;
-    lineEnd();
+    raw(array, from, length);
+    raw(LINE_END);
   }
 
   /** Adds a string without the first bytes of a segment. */
   void bulkBehind(MemorySegment segment, int skipped) {
     int length = (int) segment.byteSize() - skipped;
     numberLine('$', length);
-    ensure(length + 2);
-    MemorySegment.copy(segment, JAVA_BYTE, skipped, bytes, size, length);
-    size += length;
-    lineEnd();
+    raw(segment, skipped, length);
+    raw(LINE_END);
   }
 
-  /** Puts the head of an array in front of its elements, which are all behind so many bytes. */
-  void arrayBefore(int written, int elements) {
-    insertBefore(written, "*" + elements + "\r\n");
+  /** Puts the head of an array in front of its elements, which are the reply that was begun. */
+  void arrayBefore(int elements) {
+    insertBefore("*" + elements + "\r\n");
   }
 
-  /** Puts text in front of what is behind so many bytes of the reply. */
-  void insertBefore(int written, String text) {
+  /** Puts a short text in front of the reply that was begun. */
+  void insertBefore(String text) {
     byte[] head = text.getBytes(UTF_8);
-    ensure(head.length);
-    int at = start + written;
-    System.arraycopy(bytes, at, bytes, at + head.length, size - at);
-    System.arraycopy(head, 0, bytes, at, head.length);
-    size += head.length;
+    boolean isHere = startBlock == full.size();
+    Block first = isHere ? last : full.get(startBlock);
+    int end = isHere ? size : first.size;
+    System.arraycopy(first.bytes, start, first.bytes, start + head.length, end - start);
+    System.arraycopy(head, 0, first.bytes, start, head.length);
+    if (isHere) {
+      size += head.length;
+    } else {
+      first.size += head.length;
+      fullBytes += head.length;
+    }
   }
 
   private void line(char mark, String text) {
-    byte[] line = text.replace('\r', ' ').replace('\n', ' ').getBytes(UTF_8);
-    ensure(line.length + 3);
+    ensure(1);
     bytes[size++] = (byte) mark;
-    System.arraycopy(line, 0, bytes, size, line.length);
-    size += line.length;
-    lineEnd();
+    raw(text.replace('\r', ' ').replace('\n', ' ').getBytes(UTF_8));
+    raw(LINE_END);
   }
 
   private void numberLine(char mark, long number) {
     ensure(NUMBER_LINE_BYTES_MAX);
     bytes[size++] = (byte) mark;
     size = Ascii.put(bytes, size, number);
-    lineEnd();
-  }
-
-  /** Ends a line, for which there is room. */
-  private void lineEnd() {
     bytes[size++] = '\r';
     bytes[size++] = '\n';
   }
 
   private void raw(byte[] line) {
-    ensure(line.length);
-    System.arraycopy(line, 0, bytes, size, line.length);
-    size += line.length;
+    raw(line, 0, line.length);
   }
 
-  private void ensure(int more) {
-    if (size - start + (long) more > BYTES_MAX) {
+  private void raw(byte[] array, int from, int length) {
+    if (Block.FULL - size >= length) {
+      System.arraycopy(array, from, bytes, size, length);
+      size += length;
+    } else {
+      raw(MemorySegment.ofArray(array), from, length);
+    }
+  }
+
+  private void raw(MemorySegment from, long offset, int length) {
+    check(length);
+    int done = 0;
+    while (done < length) {
+      ensure(1);
+      int part = Math.min(length - done, Block.FULL - size);
+      MemorySegment.copy(from, JAVA_BYTE, offset + done, bytes, size, part);
+      size += part;
+      done += part;
+    }
+  }
+
+  private void check(int more) {
+    int its = size - start;
+    for (int i = startBlock; i < full.size(); i++) {
+      its += full.get(i).size;
+    }
+    if (more > BYTES_MAX - its) {
       throw new Refusal("ERR the reply is too large: maximum=" + BYTES_MAX + " bytes");
     }
-    if (bytes.length - size < more) {
-      bytes = Arrays.copyOf(bytes, Math.max(size + more, 2 * size));
+  }
+
+  /** Goes on in the next block, unless there is room in this one. */
+  private void ensure(int more) {
+    if (Block.FULL - size < more) {
+      check(more);
+      last.size = size;
+      full.add(last);
+      use(blocks.take(), 0);
     }
   }
 }

@@ -134,7 +134,10 @@ final class Request {
     return new String(bytes, start(i), length(i), ISO_8859_1);
   }
 
-  /** Returns the start of an argument for a message: line ends are blanks, what cannot be shown a question mark. */
+  /**
+   * Returns the start of an argument for a message: line ends are blanks, what cannot be shown a
+   * question mark.
+   */
   String shown(int i) {
     return shown(i, SHOWN_MAX);
   }

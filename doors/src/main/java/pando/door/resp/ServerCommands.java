@@ -105,7 +105,9 @@ final class ServerCommands {
       }
       default ->
           throw call.unknownSubcommand(
-              "COMMAND", "GETKEYS GETKEYSANDFLAGS HELP", "COMMAND INFO says which arguments are keys");
+              "COMMAND",
+              "GETKEYS GETKEYSANDFLAGS HELP",
+              "COMMAND INFO says which arguments are keys");
     }
   }
 
@@ -136,7 +138,8 @@ final class ServerCommands {
     List<String> listed = names.stream().map(name -> name.toLowerCase(Locale.ROOT)).toList();
     if (request.count() == 5 && request.is(2, "FILTERBY") && request.is(3, "PATTERN")) {
       Glob pattern = new Glob(request.text(4).toLowerCase(Locale.ROOT).getBytes(ISO_8859_1));
-      listed = listed.stream().filter(name -> pattern.matchesAny(name.getBytes(ISO_8859_1))).toList();
+      listed =
+          listed.stream().filter(name -> pattern.matchesAny(name.getBytes(ISO_8859_1))).toList();
     } else if (request.count() == 5 && request.is(2, "FILTERBY")) {
       if (!request.is(3, "MODULE") && !request.is(3, "ACLCAT")) {
         throw Refusal.syntax();

@@ -65,17 +65,17 @@ final class ServerInfo {
 
   private String server() {
     return """
-        redis_version:%s
-        redis_mode:standalone
-        pando_version:%s
-        os:%s %s %s
-        arch_bits:64
-        process_id:%d
-        run_id:%s
-        tcp_port:%d
-        uptime_in_seconds:%d
-        uptime_in_days:%d
-        """
+    redis_version:%s
+    redis_mode:standalone
+    pando_version:%s
+    os:%s %s %s
+    arch_bits:64
+    process_id:%d
+    run_id:%s
+    tcp_port:%d
+    uptime_in_seconds:%d
+    uptime_in_days:%d
+    """
         .formatted(
             ServerCommands.REDIS_VERSION,
             ServerCommands.VERSION,
@@ -91,10 +91,10 @@ final class ServerInfo {
 
   private String clients() {
     return """
-        connected_clients:%d
-        maxclients:%d
-        blocked_clients:0
-        """
+    connected_clients:%d
+    maxclients:%d
+    blocked_clients:0
+    """
         .formatted(door.clients().count(), door.clients().most());
   }
 
@@ -102,18 +102,17 @@ final class ServerInfo {
     long used = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     long resident = residentBytes();
     return """
-        used_memory:%d
-        used_memory_human:%s
-        used_memory_rss:%d
-        used_memory_rss_human:%s
-        maxmemory:0
-        maxmemory_human:0B
-        maxmemory_policy:noeviction
-        mem_allocator:jvm
-        %spando_waiting_bytes:%d
-        """
-        .formatted(
-            used, human(used), resident, human(resident), sizes(), door.waiting().bytes());
+    used_memory:%d
+    used_memory_human:%s
+    used_memory_rss:%d
+    used_memory_rss_human:%s
+    maxmemory:0
+    maxmemory_human:0B
+    maxmemory_policy:noeviction
+    mem_allocator:jvm
+    %spando_waiting_bytes:%d
+    """
+        .formatted(used, human(used), resident, human(resident), sizes(), door.waiting().bytes());
   }
 
   /** Returns what the process has of the machine's memory, 0 if the system does not say it so. */
@@ -133,7 +132,8 @@ final class ServerInfo {
     int unit = (63 - Long.numberOfLeadingZeros(Math.max(bytes, 1))) / 10;
     return unit == 0
         ? bytes + "B"
-        : String.format(Locale.ROOT, "%.2f%s", bytes / Math.pow(1024, unit), UNITS.charAt(unit - 1));
+        : String.format(
+            Locale.ROOT, "%.2f%s", bytes / Math.pow(1024, unit), UNITS.charAt(unit - 1));
   }
 
   private String sizes() {
@@ -147,18 +147,18 @@ final class ServerInfo {
 
   private String stats() {
     return """
-        total_connections_received:%d
-        total_commands_processed:%d
-        total_net_input_bytes:%d
-        total_net_output_bytes:%d
-        rejected_connections:%d
-        expired_keys:0
-        evicted_keys:0
-        keyspace_hits:%d
-        keyspace_misses:%d
-        pubsub_channels:0
-        total_error_replies:%d
-        """
+    total_connections_received:%d
+    total_commands_processed:%d
+    total_net_input_bytes:%d
+    total_net_output_bytes:%d
+    rejected_connections:%d
+    expired_keys:0
+    evicted_keys:0
+    keyspace_hits:%d
+    keyspace_misses:%d
+    pubsub_channels:0
+    total_error_replies:%d
+    """
         .formatted(
             door.clients().came(),
             door.served(),

@@ -245,6 +245,6 @@ final class SetCommands {
                   });
               return 0;
             });
-    call.replies.arrayBefore(0, count[0]);
+    call.replies.arrayBefore(count[0]);
   }
 }

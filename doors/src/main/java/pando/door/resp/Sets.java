@@ -163,10 +163,15 @@ final class Sets {
         0L,
         (_, members) -> {
           long[] bytes = {0};
-          store.scan(members, Stored.behindAll(members), false, Long.MAX_VALUE, (member, _) -> {
-            bytes[0] += member.byteSize();
-            return true;
-          });
+          store.scan(
+              members,
+              Stored.behindAll(members),
+              false,
+              Long.MAX_VALUE,
+              (member, _) -> {
+                bytes[0] += member.byteSize();
+                return true;
+              });
           return bytes[0];
         });
   }

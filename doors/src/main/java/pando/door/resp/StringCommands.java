@@ -52,7 +52,8 @@ final class StringCommands {
     call.replies.array(keys);
     for (int i = 1; i <= keys; i++) {
       reply(
-          call, call.hit(call.store.find(call.key(i))) && call.keyspace.isString(call.store.value()));
+          call,
+          call.hit(call.store.find(call.key(i))) && call.keyspace.isString(call.store.value()));
     }
   }
 
@@ -100,9 +101,11 @@ final class StringCommands {
       ByteBuffer key = call.request.argument(i).asByteBuffer();
       if (!stored.containsKey(key)) {
         if (!call.store.putIfAbsent(call.key(i), call.string(i + 1))) {
-          stored.values().forEach(its -> {
-            boolean _ = call.store.remove(call.key(its), call.string(its + 1));
-          });
+          stored
+              .values()
+              .forEach(its -> {
+                boolean _ = call.store.remove(call.key(its), call.string(its + 1));
+              });
           return false;
         }
         stored.put(key, i);

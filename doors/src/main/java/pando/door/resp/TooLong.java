@@ -1,8 +1,8 @@
 package pando.door.resp;
 
 /**
- * Ends a request that takes too long for an event loop, which has other connections: it is run again
- * in the {@link Background}. The request has changed nothing so far.
+ * Ends a request that takes too long for an event loop, which has other connections: it is run
+ * again in the {@link Background}. The request has changed nothing so far.
  */
 final class TooLong extends RuntimeException {
   static final TooLong INSTANCE = new TooLong();

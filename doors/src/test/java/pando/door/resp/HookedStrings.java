@@ -23,7 +23,9 @@ final class HookedStrings implements ByteStrings {
   private final ByteStrings strings;
   private final int keyBytesMax;
 
-  /** Is told the names of operations, {@code session} and {@code visit} among them, and may throw. */
+  /**
+   * Is told the names of operations, {@code session} and {@code visit} among them, and may throw.
+   */
   volatile Consumer<String> before = HookedStrings::nothing;
 
   volatile Consumer<String> behind = HookedStrings::nothing;

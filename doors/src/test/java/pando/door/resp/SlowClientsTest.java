@@ -3,6 +3,9 @@ package pando.door.resp;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetric;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.function.LongPredicate;
@@ -108,6 +111,33 @@ class SlowClientsTest {
     }
   }
 
+  /** To take memory outside of the heap, and to give it back, stops all threads for a moment. */
+  @Test
+  void shouldTakeLittleMemoryOutsideOfTheHeapForLargeReplies() throws Exception {
+    int bytes = 7 << 20;
+    String value = "0123456789abcdef".repeat(bytes / 16);
+    RawClient[] slow = new RawClient[6];
+    ByteBufAllocatorMetric memory =
+        ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT).metric();
+    try (TestDoor door = TestDoor.open(options -> options.withWaitingBytesMax(1 << 30));
+        RawClient other = door.raw()) {
+      assertThat(other.ask("SET", "large", value)).isEqualTo("+OK");
+      for (int i = 0; i < slow.length; i++) {
+        slow[i] = new RawClient(door.address(), 4096);
+        slow[i].send("GET large\r\nPING\r\n");
+      }
+      awaitWaiting(door, waiting -> waiting >= slow.length * (long) bytes / 3);
+      long used = memory.usedDirectMemory();
+      assertThat(used).as("bytes outside of the heap").isLessThan(slow.length * (long) bytes / 2);
+      for (RawClient each : slow) {
+        assertThat(each.reply()).isEqualTo(value);
+        assertThat(each.reply()).isEqualTo("+PONG");
+        each.close();
+      }
+      awaitWaiting(door, waiting -> waiting == 0);
+    }
+  }
+
   private static void awaitWaiting(TestDoor door, LongPredicate bytes) throws InterruptedException {
     for (int i = 0; !bytes.test(door.door().waitingBytes()); i++) {
       assertThat(i).as("bytes=%s", door.door().waitingBytes()).isLessThan(1_000);
@@ -154,7 +184,7 @@ class SlowClientsTest {
   @Test
   void shouldBoundWhatAllOfThemTake() throws Exception {
     int bytes = 6 << 20;
-    RawClient[] slow = new RawClient[16];
+    RawClient[] slow = new RawClient[32];
     try (TestDoor door =
             TestDoor.open(options -> options.withWaitingBytesMax(RespOptions.WAITING_BYTES_MIN));
         RawClient other = door.raw()) {
