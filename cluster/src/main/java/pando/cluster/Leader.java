@@ -187,8 +187,12 @@ final class Leader {
     return view.changes.stream()
         .filter(change -> !change.isFence() && change.state() == Change.State.ASKED)
         .findFirst()
-        .map(change -> write(view, change, plan(view, change)))
+        .map(change -> goOn(view, change, plan(view, change)))
         .orElse(false);
+  }
+
+  private boolean goOn(View view, Change change, Change planned) {
+    return !planned.equals(change) && write(view, change, planned);
   }
 
   private boolean write(View view, Change seen, Change changed) {
@@ -206,7 +210,7 @@ final class Leader {
     return written;
   }
 
-  /** Returns a change with the compute server that executes it, or its end. */
+  /** Returns a change with the compute server that executes it, its end, or as it is to wait. */
   private Change plan(View view, Change change) {
     Partitioning table = index.partitioning();
     int server = change.server();
@@ -227,10 +231,12 @@ final class Leader {
         if (table.hasServer(server)) {
           yield change.done();
         }
-        yield isFree(view, table, server)
-            ? givenBy(
-                view, change, change.other() == Change.NONE ? largest(view, table) : change.other())
-            : change.failed("it does not run: server=" + server);
+        if (!isFree(view, table, server)) {
+          yield change.failed("it does not run: server=" + server);
+        }
+        int giver = change.other() == Change.NONE ? largest(view, table) : change.other();
+        // Those that have keys start: they serve soon, or are fenced.
+        yield giver == Change.NONE ? change : givenBy(view, change, giver);
       }
       case REMOVE -> givenBy(view, change, server);
       case FENCE -> throw goesItsOwnWay(change);

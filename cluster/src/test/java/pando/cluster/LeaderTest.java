@@ -1,6 +1,7 @@
 package pando.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
@@ -153,6 +154,30 @@ class LeaderTest {
     second.close();
     cluster.settle();
     assertThat(owners()).hasSize(2);
+    assertServed();
+  }
+
+  /** All that have keys start, such as the first of a new cluster. */
+  @Test
+  void shouldWaitForAGiverBeforeItGivesARange() {
+    start(0);
+    fill(300);
+    writeBack(cluster.server(0));
+    cluster.kill(0);
+    TestCluster.Start again = new TestCluster.Start(cluster, 0);
+    cluster.start(1);
+    for (int i = 0; i < 5; i++) {
+      cluster.stepAll();
+    }
+    assertThat(cluster.state.changes())
+        .extracting(Change::kind, Change::state)
+        .containsExactly(tuple(Change.Kind.ADD, Change.State.ASKED));
+    again.close();
+    cluster.settle();
+    assertThat(owners()).containsExactly(1);
+    assertThat(cluster.state.changes())
+        .filteredOn(change -> change.kind() == Change.Kind.ADD)
+        .allMatch(change -> change.state() == Change.State.DONE);
     assertServed();
   }
 
