@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 
 /**
@@ -145,17 +146,18 @@ final class OwnStore extends Store {
 
   private void copyMembers(byte[] from, byte[] to) {
     byte[] behind = Stored.behindAll(from);
-    List<byte[]> some = keys(from, behind);
-    if (some.size() == REMOVED_AT_ONCE) {
-      requireBackground();
-    }
-    while (!some.isEmpty()) {
+    byte @Nullable [] next = from;
+    while (next != null) {
+      List<byte[]> some = keys(next, behind);
+      if (some.size() == REMOVED_AT_ONCE) {
+        requireBackground();
+      }
       for (byte[] member : some) {
         byte[] copy = member.clone();
         System.arraycopy(to, 0, copy, 0, to.length);
         session().store(MemorySegment.ofArray(copy), Sets.NOTHING);
       }
-      some = keys(behind(some.getLast()), behind);
+      next = some.isEmpty() ? null : behind(some.getLast());
     }
   }
 

@@ -55,7 +55,7 @@ class Store implements AutoCloseable {
   final void work(long more) {
     left -= more;
     if (left < 0) {
-      throw TooLong.INSTANCE;
+      throw new TooLong();
     }
   }
 
@@ -73,7 +73,7 @@ class Store implements AutoCloseable {
    */
   final void requireBackground() {
     if (!isInBackground()) {
-      throw TooLong.INSTANCE;
+      throw new TooLong();
     }
   }
 

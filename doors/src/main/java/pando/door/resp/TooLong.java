@@ -5,11 +5,9 @@ package pando.door.resp;
  * again in the {@link Background}. The request has changed nothing so far.
  */
 final class TooLong extends RuntimeException {
-  static final TooLong INSTANCE = new TooLong();
-
   private static final long serialVersionUID = 1L;
 
-  private TooLong() {
+  TooLong() {
     super("a request takes too long for an event loop", null, false, false);
   }
 }
