@@ -39,8 +39,7 @@ class ClientFlushTest {
 
   private void start(int number) {
     DexIndex index =
-        (DexIndex)
-            (number == 0 ? OPTIONS.createAt(fabric, number) : OPTIONS.joinAt(fabric, number));
+        number == 0 ? OPTIONS.createAt(fabric, number) : OPTIONS.joinAt(fabric, number);
     indexes.add(index);
     services.add(
         ClientService.start(
