@@ -23,13 +23,19 @@ public final class Losses {
     } catch (MemoryServerLostException | FencedException e) {
       if (first == null) {
         first = e;
+      } else if (e instanceof FencedException && !(first instanceof FencedException)) {
+        e.addSuppressed(first);
+        first = e;
       } else {
         first.addSuppressed(e);
       }
     }
   }
 
-  /** Throws the first loss, if there was one, with the others suppressed. */
+  /**
+   * Throws the fence of this compute server, as nothing that it has can be written then, or else
+   * the first loss, if there was one; the others are suppressed.
+   */
   public void rethrow() {
     if (first != null) {
       throw first;
