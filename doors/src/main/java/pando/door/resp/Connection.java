@@ -153,25 +153,32 @@ final class Connection extends ChannelInboundHandlerAdapter {
       lane.replies.error("ERR the server has no memory for further requests that take long");
       return;
     }
-    isInBackground = true;
     long start = System.nanoTime();
-    Request request = call.request.copied();
-    lane.door
-        .background()
-        .run(its -> {
-          @Nullable Throwable failure = null;
-          List<Block> reply = new ArrayList<>();
-          try {
-            its.replies.clear(); // of a request that failed with an error
-            boolean _ = its.serve(new Call(its, client, request));
-            its.replies.moveTo(reply);
-          } catch (Throwable e) {
-            failure = e;
-          }
-          @Nullable Throwable why = failure;
-          lane.door.waiting().giveBack(bytes);
-          to.executor().execute(() -> goOnBehind(to, reply, why, start));
-        });
+    try {
+      Request request = call.request.copied();
+      lane.door.background().run(its -> serveBehind(to, its, request, bytes, start));
+    } catch (Throwable e) {
+      lane.door.waiting().giveBack(bytes);
+      throw e;
+    }
+    isInBackground = true;
+  }
+
+  /** In a thread of the background. */
+  private void serveBehind(
+      ChannelHandlerContext to, Lane its, Request request, long bytes, long start) {
+    @Nullable Throwable failure = null;
+    List<Block> reply = new ArrayList<>();
+    try {
+      its.replies.clear(); // of a request that failed with an error
+      boolean _ = its.serve(new Call(its, client, request));
+      its.replies.moveTo(reply);
+    } catch (Throwable e) {
+      failure = e;
+    }
+    @Nullable Throwable why = failure;
+    lane.door.waiting().giveBack(bytes);
+    to.executor().execute(() -> goOnBehind(to, reply, why, start));
   }
 
   /** Sends the reply of a request that has run in the background, and runs those behind it. */

@@ -97,21 +97,29 @@ final class StringCommands {
 
   private static boolean storeNew(Call call) {
     Map<ByteBuffer, Integer> stored = new HashMap<>();
-    for (int i = call.request.count() - 2; i > 0; i -= 2) {
-      ByteBuffer key = call.request.argument(i).asByteBuffer();
-      if (!stored.containsKey(key)) {
-        if (!call.store.putIfAbsent(call.key(i), call.string(i + 1))) {
-          stored
-              .values()
-              .forEach(its -> {
-                boolean _ = call.store.remove(call.key(its), call.string(its + 1));
-              });
-          return false;
+    boolean isNew = true;
+    boolean ends = false;
+    try {
+      for (int i = call.request.count() - 2; i > 0 && isNew; i -= 2) {
+        ByteBuffer key = call.request.argument(i).asByteBuffer();
+        if (!stored.containsKey(key)) {
+          isNew = call.store.putIfAbsent(call.key(i), call.string(i + 1));
+          if (isNew) {
+            stored.put(key, i);
+          }
         }
-        stored.put(key, i);
+      }
+      ends = true;
+    } finally {
+      if (!ends || !isNew) {
+        stored
+            .values()
+            .forEach(its -> {
+              boolean _ = call.store.remove(call.key(its), call.string(its + 1));
+            });
       }
     }
-    return true;
+    return isNew;
   }
 
   private static void set(Call call) {

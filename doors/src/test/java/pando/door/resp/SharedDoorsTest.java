@@ -389,6 +389,27 @@ class SharedDoorsTest {
     }
   }
 
+  @Test
+  void shouldStoreNoneWhereOneOfSeveralNewStringsFails() throws Exception {
+    AtomicInteger stored = new AtomicInteger();
+    try (TestDoor door = TestDoor.open(Form.SHARED)) {
+      HookedStrings strings = new HookedStrings(door.index(), door.index().keyBytesMax());
+      try (RespDoor hooked = RespDoor.openShared(strings, RespOptions.loopback(0));
+          RawClient client = new RawClient(hooked.address())) {
+        strings.before =
+            name -> {
+              if (name.equals("putIfAbsent") && stored.incrementAndGet() == 3) {
+                throw new PoolFullException("full by a test");
+              }
+            };
+        assertThat(client.ask("MSETNX", "a", "1", "b", "2", "c", "3")).startsWith("-OOM");
+        strings.unhook();
+        assertThat(client.ask("EXISTS", "a", "b", "c")).isEqualTo(":0");
+        assertThat(client.ask("MSETNX", "a", "1", "b", "2", "c", "3")).isEqualTo(":1");
+      }
+    }
+  }
+
   private static void await(CountDownLatch latch) {
     try {
       latch.await();
