@@ -2,7 +2,6 @@ package pando.door.resp;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.math.RoundingMode;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,18 +12,79 @@ import java.util.regex.Pattern;
 final class Decimals {
   private static final int BITS = 64;
   private static final int PLACES = 17;
+  private static final BigInteger SCALE = BigInteger.TEN.pow(PLACES);
   private static final int LENGTH_MAX = 5119;
 
-  /** About the greatest power of ten, and the least one. */
-  private static final int EXPONENT_MAX = 4932;
+  /** The greatest number is below 2 to this power, a number below 2 to the other one is 0. */
+  private static final int POWER_MAX = 16384;
 
-  private static final int EXPONENT_MIN = -4950;
-  private static final BigDecimal TWO = BigDecimal.valueOf(2);
+  private static final int POWER_MIN = -16446;
 
+  /** Powers of ten beyond which no number is. */
+  private static final int EXPONENT_MAX = 5000;
+
+  /** It takes no letter back, as what is long would take the square of its length then. */
   private static final Pattern NUMBER =
       Pattern.compile(
-          "([-+]?)(?:(\\d+\\.?\\d*|\\.\\d+)(?:[eE]([-+]?\\d{1,9}))?|(inf|infinity))",
+          "(?<decimal>[-+]?(?:\\d++\\.?+\\d*+|\\.\\d++)(?:e[-+]?\\d{1,9}+)?)"
+              + "|(?<sign>[-+]?)0x(?=\\.?\\p{XDigit})(?<whole>\\p{XDigit}*+)\\.?+(?<rest>\\p{XDigit}*+)"
+              + "(?:p(?<power>[-+]?\\d{1,9}+))?|(?<infinite>[-+]?(?:inf|infinity))",
           Pattern.CASE_INSENSITIVE);
+
+  /** A number: a whole one of so many bits at the most, times a power of two. */
+  private record Binary(BigInteger digits, int power) {
+    static final Binary INFINITE = new Binary(BigInteger.ONE, POWER_MAX);
+
+    /** Returns the nearest number to a quotient. */
+    static Binary nearest(BigInteger number, BigInteger divisor) {
+      int shift = Math.max(BITS + 2 + divisor.bitLength() - number.bitLength(), 0);
+      BigInteger[] quotient = number.abs().shiftLeft(shift).divideAndRemainder(divisor);
+      BigInteger digits = quotient[0].shiftLeft(1);
+      boolean isExact = quotient[1].signum() == 0;
+      BigInteger above = isExact ? digits : digits.setBit(0); // no tie, and no other number
+      return nearest(number.signum() < 0 ? above.negate() : above, -shift - 1);
+    }
+
+    /** Returns the nearest number to a whole one times a power of two. */
+    static Binary nearest(BigInteger number, int power) {
+      int more = Math.max(number.bitLength() - BITS, 0);
+      return new Binary(shifted(number, more), power + more);
+    }
+
+    /** Returns a number without its last bits, rounded to the nearest one, or the even one. */
+    static BigInteger shifted(BigInteger number, int bits) {
+      if (bits == 0) {
+        return number;
+      }
+      BigInteger twice = number.shiftRight(bits - 1);
+      boolean isTie = twice.testBit(0) && number.getLowestSetBit() == bits - 1;
+      BigInteger below = twice.shiftRight(1);
+      boolean isUp = isTie ? below.testBit(0) : twice.testBit(0);
+      return isUp ? below.add(BigInteger.ONE) : below;
+    }
+
+    boolean isInfinite() {
+      return digits.signum() != 0 && digits.abs().bitLength() + power > POWER_MAX;
+    }
+
+    boolean isTooSmall() {
+      return digits.signum() != 0 && digits.bitLength() + power <= POWER_MIN;
+    }
+
+    Binary plus(Binary other) {
+      int least = Math.min(power, other.power);
+      return nearest(
+          digits.shiftLeft(power - least).add(other.digits.shiftLeft(other.power - least)), least);
+    }
+
+    String text() {
+      if (power >= 0) {
+        return digits.shiftLeft(power).toString();
+      }
+      BigDecimal places = new BigDecimal(shifted(digits.multiply(SCALE), -power), PLACES);
+      return places.signum() == 0 ? "0" : places.stripTrailingZeros().toPlainString();
+    }
+  }
 
   private Decimals() {}
 
@@ -34,57 +94,50 @@ final class Decimals {
    * @throws Refusal if one is none
    */
   static String sum(String one, String other) {
-    Matcher first = matched(one);
-    Matcher second = matched(other);
-    if (first.group(4) != null || second.group(4) != null) {
+    Binary first = number(one);
+    Binary second = number(other);
+    Binary sum = first.plus(second);
+    if (first.isInfinite() || second.isInfinite() || sum.isInfinite()) {
       throw new Refusal("ERR increment would produce NaN or Infinity");
     }
-    BigDecimal sum = rounded(number(first).add(number(second)));
-    if (exponent(sum) > EXPONENT_MAX) {
-      throw new Refusal("ERR increment would produce NaN or Infinity");
-    }
-    BigDecimal places = sum.setScale(PLACES, RoundingMode.HALF_EVEN);
-    return places.signum() == 0 ? "0" : places.stripTrailingZeros().toPlainString();
+    return sum.text();
   }
 
-  private static Matcher matched(String text) {
+  private static Binary number(String text) {
     Matcher number = NUMBER.matcher(text);
     if (text.length() > LENGTH_MAX || !number.matches()) {
       throw notAFloat();
     }
-    return number;
-  }
-
-  private static BigDecimal number(Matcher matched) {
-    BigDecimal digits = new BigDecimal(matched.group(1) + matched.group(2));
-    String given = matched.group(3);
-    int power = given == null ? 0 : Integer.parseInt(given);
-    if (digits.signum() == 0) {
-      return BigDecimal.ZERO;
+    if (number.group("infinite") != null) {
+      return Binary.INFINITE;
     }
-    long exponent = (long) exponent(digits) + power;
-    if (exponent > EXPONENT_MAX || exponent < EXPONENT_MIN) {
+    String decimal = number.group("decimal");
+    Binary nearest = decimal == null ? hexadecimal(number) : nearest(new BigDecimal(decimal));
+    if (nearest.isInfinite() || nearest.isTooSmall()) {
       throw notAFloat();
     }
-    return rounded(digits.scaleByPowerOfTen(power));
+    return nearest;
   }
 
-  private static int exponent(BigDecimal number) {
-    return number.precision() - number.scale() - 1;
-  }
-
-  /** Returns the nearest number of so many bits. */
-  private static BigDecimal rounded(BigDecimal number) {
-    BigInteger whole = number.abs().toBigInteger();
-    int shift = BITS - whole.bitLength(); // negative, where digits in front of the point are lost
-    if (whole.signum() == 0 && number.signum() != 0) {
-      BigInteger inverse = BigDecimal.ONE.divide(number.abs(), 0, RoundingMode.DOWN).toBigInteger();
-      shift = BITS + inverse.bitLength() - 1;
+  private static Binary nearest(BigDecimal number) {
+    int scale = number.scale();
+    if (Math.abs((long) number.precision() - scale) > EXPONENT_MAX && number.signum() != 0) {
+      throw notAFloat();
     }
-    BigDecimal factor = TWO.pow(Math.abs(shift));
-    BigDecimal scaled = shift < 0 ? number.divide(factor) : number.multiply(factor);
-    BigDecimal digits = scaled.setScale(0, RoundingMode.HALF_EVEN);
-    return shift < 0 ? digits.multiply(factor) : digits.divide(factor);
+    BigInteger digits = number.unscaledValue();
+    if (digits.signum() == 0) {
+      return new Binary(digits, 0);
+    }
+    BigInteger power = BigInteger.TEN.pow(Math.abs(scale));
+    return scale < 0 ? Binary.nearest(digits.multiply(power), 0) : Binary.nearest(digits, power);
+  }
+
+  private static Binary hexadecimal(Matcher number) {
+    String rest = number.group("rest");
+    String given = number.group("power");
+    BigInteger digits = new BigInteger(number.group("sign") + number.group("whole") + rest, 16);
+    int power = given == null ? 0 : Integer.parseInt(given);
+    return Binary.nearest(digits, power - Byte.SIZE / 2 * rest.length());
   }
 
   private static Refusal notAFloat() {
