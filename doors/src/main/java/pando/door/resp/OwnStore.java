@@ -108,6 +108,11 @@ final class OwnStore extends Store {
     return found;
   }
 
+  @Override
+  void replaced(MemorySegment key, MemorySegment before) {
+    removeMembers(key, before);
+  }
+
   /** No client may remove the members of a set as long as it has two names. */
   @Override
   boolean rename(MemorySegment key, MemorySegment name, boolean onlyNew) {

@@ -1,7 +1,6 @@
 package pando.door.resp;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Supplier;
@@ -176,11 +175,11 @@ final class Sets {
         });
   }
 
-  /** Removes the key of a set that is locked and has no members. */
+  /**
+   * Removes the key of a set that is locked and has no members, however long the request has taken.
+   */
   private void removeIfEmpty(MemorySegment key, byte[] members) {
-    List<byte[]> any = new ArrayList<>();
-    store.scan(members, Stored.behindAll(members), false, 1, (_, _) -> any.add(members));
-    if (any.isEmpty() && store.find(key)) {
+    if (store.keys(members, Stored.behindAll(members), 1).isEmpty() && store.find(key)) {
       MemorySegment value = store.value();
       long set = Stored.big(MemorySegment.ofArray(members), 1);
       if (!store.own().isString(value) && Stored.set(value) == set) {

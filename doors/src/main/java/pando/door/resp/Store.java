@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
 
@@ -188,7 +189,8 @@ class Store implements AutoCloseable {
   }
 
   /**
-   * Gives a key another name: it has both for a moment.
+   * Gives a key another name: it has both for a moment. If the key changes meanwhile, the name has
+   * again what it had before, and this begins again.
    *
    * @return {@code false} if that is the name of another key, and is to stay that
    * @throws Refusal if there is no such key
@@ -199,16 +201,40 @@ class Store implements AutoCloseable {
       if (key.mismatch(name) < 0) {
         return !onlyNew;
       }
-      if (!put(name, value, !onlyNew)) {
+      @Nullable MemorySegment before = find(name) ? copy(value()) : null;
+      if (before != null && onlyNew) {
         return false;
       }
-      if (remove(key, value)) {
+      boolean isStored = before == null ? putIfAbsent(name, value) : replace(name, before, value);
+      if (isStored && removeRenamed(key, value, name, before)) {
+        if (before != null) {
+          replaced(name, before);
+        }
         return true;
       }
-      boolean _ = remove(name, value); // the key has changed meanwhile
     }
     throw new Refusal("ERR no such key");
   }
+
+  /** Removes a key that has another name, too, or gives that name what it had before. */
+  private boolean removeRenamed(
+      MemorySegment key, MemorySegment value, MemorySegment name, @Nullable MemorySegment before) {
+    boolean isRenamed = false;
+    try {
+      isRenamed = remove(key, value);
+    } catch (UnknownOutcomeException e) {
+      isRenamed = true; // perhaps, and so the name keeps what else nothing may have
+      throw e;
+    } finally {
+      if (!isRenamed) {
+        boolean _ = before == null ? remove(name, value) : replace(name, value, before);
+      }
+    }
+    return isRenamed;
+  }
+
+  /** Gives up what a key had, in whose place there is something else now. */
+  void replaced(MemorySegment key, MemorySegment before) {}
 
   /**
    * Copies what a key has to another key.
@@ -271,6 +297,11 @@ class Store implements AutoCloseable {
 
   /** Returns some keys of a range, the first ones. */
   final List<byte[]> keys(byte[] from, byte @Nullable [] to) {
+    return keys(from, to, REMOVED_AT_ONCE);
+  }
+
+  /** Returns the first keys of a range, so many at the most. */
+  final List<byte[]> keys(byte[] from, byte @Nullable [] to, int most) {
     List<byte[]> keys = new ArrayList<>();
     if (to == null || Arrays.compareUnsigned(from, to) < 0) {
       MemorySegment behind = to == null ? null : MemorySegment.ofArray(to);
@@ -278,7 +309,7 @@ class Store implements AutoCloseable {
           .scan(
               MemorySegment.ofArray(from),
               behind,
-              REMOVED_AT_ONCE,
+              most,
               (key, _) -> keys.add(key.toArray(JAVA_BYTE)));
     }
     return keys;

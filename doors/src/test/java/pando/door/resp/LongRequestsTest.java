@@ -175,6 +175,22 @@ class LongRequestsTest {
     }
   }
 
+  /** A request that was run on an event loop to its end is not run again. */
+  @Test
+  void shouldRunOnceWhatTakesJustAsMuchAsAnEventLoopHas() throws Exception {
+    try (TestDoor door = open(Form.OWN);
+        RawClient client = door.raw()) {
+      addMembers(client, "set", 5000);
+      int from = 0;
+      for (int count = 1021; count <= 1024; count++) {
+        StringBuilder line = new StringBuilder("ZREM set");
+        IntStream.range(from, from + count).forEach(each -> line.append(" m%05d".formatted(each)));
+        assertThat(client.ask(line.toString().split(" ", -1))).isEqualTo(":" + count);
+        from += count;
+      }
+    }
+  }
+
   /** Requests behind one that takes long wait where they are sent. */
   @Test
   void shouldHoldFewRequestsBehindALongOne() throws Exception {

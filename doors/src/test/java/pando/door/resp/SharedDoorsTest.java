@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -407,6 +408,52 @@ class SharedDoorsTest {
         assertThat(client.ask("EXISTS", "a", "b", "c")).isEqualTo(":0");
         assertThat(client.ask("MSETNX", "a", "1", "b", "2", "c", "3")).isEqualTo(":1");
       }
+    }
+  }
+
+  /** A key that goes while it is renamed leaves the name what it had. */
+  @Test
+  void shouldLeaveANameWhatItHadWhereTheRenamedKeyGoes() throws Exception {
+    AtomicInteger removals = new AtomicInteger();
+    try (TestDoor door = TestDoor.open(Form.SHARED);
+        RawClient other = door.raw()) {
+      HookedStrings strings = new HookedStrings(door.index(), door.index().keyBytesMax());
+      try (RespDoor hooked = RespDoor.openShared(strings, RespOptions.loopback(0));
+          RawClient client = new RawClient(hooked.address())) {
+        for (String before : List.of("before", "")) {
+          assertThat(other.ask("SET", "key", "1")).isEqualTo("+OK");
+          assertThat(other.ask("SET", "name", before)).isEqualTo("+OK");
+          strings.before = name -> askIf(name.equals("remove"), other, "DEL", "key");
+          assertThat(client.ask("RENAME", "key", "name")).isEqualTo("-ERR no such key");
+          assertThat(client.ask("GET", "name")).isEqualTo(before);
+          assertThat(client.ask("DEL", "name")).isEqualTo(":1");
+          strings.unhook();
+          assertThat(other.ask("SET", "key", "1")).isEqualTo("+OK");
+          strings.before = name -> askIf(name.equals("remove"), other, "DEL", "key");
+          assertThat(client.ask("RENAME", "key", "name")).isEqualTo("-ERR no such key");
+          assertThat(client.ask("EXISTS", "name")).isEqualTo(":0");
+          strings.unhook();
+        }
+        assertThat(other.ask("MSET", "key", "1", "name", "before")).isEqualTo("+OK");
+        strings.before =
+            name -> {
+              if (name.equals("remove") && removals.incrementAndGet() == 1) {
+                throw new PoolFullException("full by a test");
+              }
+            };
+        assertThat(client.ask("RENAME", "key", "name")).startsWith("-OOM");
+        assertThat(client.ask("MGET", "key", "name")).isEqualTo("[1, before]");
+        assertThat(client.ask("RENAME", "key", "name")).isEqualTo("+OK");
+        assertThat(client.ask("MGET", "key", "name")).isEqualTo("[nil, 1]");
+      }
+    }
+  }
+
+  private static void askIf(boolean is, RawClient client, String... request) {
+    try {
+      assertThat(is ? client.ask(request) : ":").startsWith(":");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

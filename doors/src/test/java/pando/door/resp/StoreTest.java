@@ -63,6 +63,31 @@ class StoreTest {
     }
   }
 
+  /** What was removed is counted, and a set without members is no key. */
+  @Test
+  void shouldRemoveMembersToTheEndWhereTheClientIsGoneAndTheDoorCloses() {
+    Client client =
+        new Client(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
+    client.isGone = true;
+    try (Fabric fabric = LocalFabric.open(POOL);
+        ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {
+      OwnKeyspace keyspace = new OwnKeyspace(index);
+      try (Store store = keyspace.newStore(StoreTest::never)) {
+        MemorySegment key = add(store, 10);
+        store.begin(client, Long.MAX_VALUE);
+        keyspace.stop();
+        List<byte[]> some =
+            new ArrayList<>(store.keys(new byte[] {OwnKeyspace.DATABASES}, null, 4));
+        assertThat(store.sets().remove(0, key, _ -> taken(some))).isEqualTo(4);
+        assertThat(store.find(key)).isTrue();
+        assertThat(store.sets().remove(0, key, its -> store.keys(its, Stored.behindAll(its))))
+            .isEqualTo(6);
+        assertThat(store.find(key)).isFalse();
+        assertThat(store.count(0)).isZero();
+      }
+    }
+  }
+
   /** What an event loop finds to be too long changes nothing there. */
   @Test
   void shouldLeaveToTheBackgroundWhatTakesLong() {
@@ -138,6 +163,12 @@ class StoreTest {
     }
     assertThat(store.sets().add(0, key, 1.5, all, true)).isEqualTo(members);
     return key;
+  }
+
+  private static List<byte[]> taken(List<byte[]> some) {
+    List<byte[]> all = List.copyOf(some);
+    some.clear();
+    return all;
   }
 
   private static void never(Consumer<Store> task) {
