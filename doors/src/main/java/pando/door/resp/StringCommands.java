@@ -241,9 +241,8 @@ final class StringCommands {
         call.replies.integer(length);
         return;
       }
-      Call.checkLength("value", offset, call.keyspace.stringBytesMax());
-      long end = offset + part.byteSize();
-      Call.checkLength("value", end, call.keyspace.stringBytesMax());
+      long end = offset + Math.min(part.byteSize(), Long.MAX_VALUE - offset);
+      checkSum(call, end);
       byte[] bytes = new byte[markBytes + Math.toIntExact(Math.max(length, end))];
       MemorySegment after = MemorySegment.ofArray(bytes);
       after.copyFrom(before);
@@ -264,6 +263,7 @@ final class StringCommands {
     while (true) {
       boolean found = call.store.findString(key);
       MemorySegment before = found ? call.store.value() : NOTHING;
+      checkSum(call, (found ? before.byteSize() - markBytes : 0) + more.byteSize() - markBytes);
       MemorySegment after = found ? joined(before, more.asSlice(markBytes)) : more;
       boolean done =
           found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
@@ -271,6 +271,15 @@ final class StringCommands {
         call.replies.integer(after.byteSize() - markBytes);
         return;
       }
+    }
+  }
+
+  /** Checks how long a string is going to be that is made of two. */
+  private static void checkSum(Call call, long bytes) {
+    int most = call.keyspace.stringBytesMax();
+    if (bytes > most) {
+      throw new Refusal(
+          "ERR string exceeds maximum allowed size: bytes=" + bytes + ", maximum=" + most);
     }
   }
 

@@ -78,7 +78,7 @@ final class Unsupported {
               entry(
                   "strings are of bytes, not of bits",
                   """
-                  BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT LCS SETBIT\
+                  BITCOUNT BITFIELD BITFIELD_RO BITOP BITPOS GETBIT SETBIT\
                   """),
               entry(
                   "there are no such values",
@@ -97,7 +97,7 @@ final class Unsupported {
               entry(
                   "not part of this server",
                   """
-                  ACL DEBUG DUMP LATENCY MODULE MOVE RESTORE SHUTDOWN SLOWLOG SWAPDB\
+                  ACL DEBUG DUMP LATENCY LCS MODULE MOVE RESTORE SHUTDOWN SLOWLOG SWAPDB\
                   """)));
 
   /** What a door does not have that has strings alone. */

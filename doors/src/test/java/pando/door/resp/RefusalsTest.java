@@ -130,7 +130,12 @@ class RefusalsTest {
         RawClient client = door.raw()) {
       String longest = "v".repeat(5 << 20);
       assertThat(client.ask("APPEND", "k", longest)).isEqualTo(":" + longest.length());
-      assertThat(client.ask("APPEND", "k", longest)).startsWith("-ERR the value is too long");
+      assertThat(client.ask("APPEND", "k", longest))
+          .startsWith("-ERR string exceeds maximum allowed size: bytes=10485760, maximum=");
+      for (long offset : new long[] {8 << 20, Integer.MAX_VALUE, Long.MAX_VALUE}) {
+        assertThat(client.ask("SETRANGE", "k", Long.toString(offset), "v"))
+            .startsWith("-ERR string exceeds maximum allowed size: bytes=");
+      }
       assertThat(client.ask("STRLEN", "k")).isEqualTo(":" + longest.length());
     }
   }
