@@ -194,6 +194,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
       lane.replies.moveFrom(reply);
       send(to);
       goOn(to);
+    } else {
+      reply.forEach(lane.door.blocks()::giveBack);
     }
   }
 

@@ -130,14 +130,16 @@ final class Unread {
     }
   }
 
+  /** A write may run further requests, whose replies come behind what is in the last block. */
   private void writePiece(ChannelHandlerContext to) {
     Block first = blocks.getFirst();
-    int length = Math.min(first.size - written, REPLIES_SENT);
-    boolean isLast = written + length == first.size;
-    ChannelFuture sent = write(to, first.bytes, written, length);
-    written = isLast ? 0 : written + length;
-    if (isLast && blocks.peekFirst() == first) {
+    int from = written;
+    int length = Math.min(first.size - from, REPLIES_SENT);
+    written += length;
+    ChannelFuture sent = write(to, first.bytes, from, length);
+    if (blocks.peekFirst() == first && written == first.size) {
       blocks.removeFirst();
+      written = 0;
       lane.door.blocks().giveBack(first);
       sent.addListener(_ -> giveBack(Block.BYTES));
     }
