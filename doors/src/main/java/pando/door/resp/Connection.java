@@ -5,10 +5,12 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.DecoderException;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import pando.door.resp.Blocks.Block;
@@ -18,7 +20,8 @@ import pando.door.resp.Blocks.Block;
  * and their replies are sent together.
  *
  * <p>A request that would keep the event loop for long is run in the background. The connection
- * waits for its reply, all others go on.
+ * waits for its reply, all others go on. Where many requests have kept the event loop for {@value
+ * #NANOS_AT_ONCE} ns, those behind wait until the others have had a turn.
  *
  * <p>A client may send all of its requests before it reads a reply. So everything is read that
  * comes, while replies wait that the client has not taken. Requests wait then, too, as long as they
@@ -31,6 +34,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Bytes of requests that are not run while the client does not take its replies. */
   static final int REQUESTS_HELD = 1 << 20;
 
+  /** How long requests are run before other connections have a turn. */
+  static final long NANOS_AT_ONCE = 1_000_000;
+
+  /** The clock is read again behind so many requests. */
+  private static final int REQUESTS_A_LOOK = 16;
+
   private static final System.Logger LOG = System.getLogger(Connection.class.getName());
 
   private final Lane lane;
@@ -42,8 +51,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
   private boolean inputEnded;
   private boolean running;
 
-  /** A request runs in the background, and those behind it wait for its reply. */
-  private boolean isInBackground;
+  /** Requests wait for the reply of one in the background, or for the turn of this connection. */
+  private boolean isWaiting;
 
   private boolean ended;
 
@@ -118,11 +127,14 @@ final class Connection extends ChannelInboundHandlerAdapter {
       replies.clear();
       boolean isTaken = isTaken(to);
       boolean hasMore = true;
-      while (mayRun(isTaken) && (hasMore = reader.next())) {
+      for (int i = 1; mayRun(isTaken) && (hasMore = reader.next()); i++) {
         if (lane.serve(call)) {
           counters.served++;
         } else {
           runInBackground(to);
+        }
+        if (i % REQUESTS_A_LOOK == 0 && System.nanoTime() - start > NANOS_AT_ONCE) {
+          waitForTurn(to);
         }
         if (replies.size() >= Unread.REPLIES_SENT) {
           send(to);
@@ -133,17 +145,31 @@ final class Connection extends ChannelInboundHandlerAdapter {
       if (counters.served > served) {
         counters.batches.count(System.nanoTime() - start);
       }
-      if ((client.quits && !isInBackground) || (inputEnded && !hasMore)) {
+      if ((client.quits && !isWaiting) || (inputEnded && !hasMore)) {
         finish();
       } else if (!ended) {
         reader.rest();
-        if (isInBackground && reader.bytes() > REQUESTS_HELD) {
+        if (isWaiting && reader.bytes() > REQUESTS_HELD) {
           to.channel().config().setAutoRead(false);
         }
       }
     } finally {
       running = false;
     }
+  }
+
+  /** Goes on once the event loop has looked at all of its connections. */
+  private void waitForTurn(ChannelHandlerContext to) {
+    if (!isWaiting) {
+      isWaiting = true;
+      ScheduledFuture<?> _ = to.executor().schedule(() -> goOnWaiting(to), 1, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void goOnWaiting(ChannelHandlerContext to) {
+    isWaiting = false;
+    to.channel().config().setAutoRead(true);
+    goOn(to);
   }
 
   private void runInBackground(ChannelHandlerContext to) {
@@ -161,7 +187,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
       lane.door.waiting().giveBack(bytes);
       throw e;
     }
-    isInBackground = true;
+    isWaiting = true;
   }
 
   /** In a thread of the background. */
@@ -184,19 +210,19 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Sends the reply of a request that has run in the background, and runs those behind it. */
   private void goOnBehind(
       ChannelHandlerContext to, List<Block> reply, @Nullable Throwable failure, long start) {
-    isInBackground = false;
-    to.channel().config().setAutoRead(true);
     lane.counters.served++;
     lane.counters.batches.count(System.nanoTime() - start);
     if (failure != null) {
       exceptionCaught(to, failure);
-    } else if (!ended) {
+      return;
+    }
+    if (ended) {
+      reply.forEach(lane.door.blocks()::giveBack);
+    } else {
       lane.replies.moveFrom(reply);
       send(to);
-      goOn(to);
-    } else {
-      reply.forEach(lane.door.blocks()::giveBack);
     }
+    goOnWaiting(to);
   }
 
   private boolean isTaken(ChannelHandlerContext to) {
@@ -205,7 +231,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   private boolean mayRun(boolean isTaken) {
     return !ended
-        && !isInBackground
+        && !isWaiting
         && !client.quits
         && !lane.door.isClosing()
         && (isTaken || reader.bytes() > REQUESTS_HELD);
@@ -253,7 +279,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
    */
   void stop() {
     client.quits = true;
-    if (!isInBackground) {
+    if (!isWaiting) {
       finish();
     }
   }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import pando.door.resp.TestDoor.Form;
@@ -128,6 +129,43 @@ class LongRequestsTest {
         assertThat(client.reply()).isEqualTo("+OK");
         assertThat(client.reply()).isEqualTo("+OK");
         assertThat(client.ask("DBSIZE")).isEqualTo(":1");
+      }
+    }
+  }
+
+  /** Many requests that are sent together take long, too. */
+  @Test
+  void shouldServeOthersDuringAPipeline() throws Exception {
+    try (Fabric fabric = Pools.open(2, 128 << 20, 1);
+        ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
+      HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
+      try (RespDoor door = RespDoor.openShared(strings, RespOptions.loopback(0).withEventLoops(1));
+          RawClient client = new RawClient(door.address());
+          RawClient other = new RawClient(door.address())) {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch sent = new CountDownLatch(1);
+        CountDownLatch served = new CountDownLatch(1);
+        AtomicInteger lookups = new AtomicInteger();
+        strings.before =
+            name -> {
+              begun.countDown();
+              await(lookups.incrementAndGet() < 100 ? sent : served);
+              long end = System.nanoTime() + Connection.NANOS_AT_ONCE / 8;
+              while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+              }
+            };
+        client.send("GET k\r\n".repeat(200));
+        await(begun);
+        other.send("PING\r\n");
+        sent.countDown();
+        assertThat(other.reply()).isEqualTo("+PONG");
+        served.countDown();
+        for (int i = 0; i < 200; i++) {
+          assertThat(client.reply()).isEqualTo("nil");
+        }
+        assertThat(client.ask("PING")).isEqualTo("+PONG");
+        assertThat(door.waitingBytes()).isZero();
       }
     }
   }
