@@ -1,5 +1,7 @@
 package pando.door.resp;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
@@ -39,7 +41,7 @@ final class Call {
 
   /** Returns an argument as a key of a database. */
   MemorySegment key(int i, int database) {
-    checkLength("key", request.length(i), keyspace.keyBytesMax());
+    checkKey(i);
     return keyspace.key(request, i, database);
   }
 
@@ -67,8 +69,18 @@ final class Call {
    * @throws Refusal if it is too long
    */
   MemorySegment string(int i) {
-    checkLength("value", request.length(i), keyspace.stringBytesMax());
+    checkString(i);
     return keyspace.string(request, i);
+  }
+
+  /** Checks the length of an argument that is a key. */
+  void checkKey(int i) {
+    checkLength("key", request.length(i), keyspace.keyBytesMax());
+  }
+
+  /** Checks the length of an argument that is a string. */
+  void checkString(int i) {
+    checkLength("value", request.length(i), keyspace.stringBytesMax());
   }
 
   /**
@@ -81,6 +93,20 @@ final class Call {
       throw new Refusal(
           "ERR the " + what + " is too long: bytes=" + bytes + ", maximum=" + maximum);
     }
+  }
+
+  /**
+   * Returns a string that is stored as a number.
+   *
+   * @throws Refusal if it is none
+   */
+  long integer(MemorySegment stored) {
+    long length = stored.byteSize() - keyspace.markBytes;
+    if (length > Ascii.INTEGER_BYTES_MAX) {
+      throw Refusal.notAnInteger();
+    }
+    MemorySegment.copy(stored, JAVA_BYTE, keyspace.markBytes, number, 1, (int) length);
+    return Ascii.integer(number, 1, (int) length);
   }
 
   /** Returns a number as a string that is stored, until the next one. */

@@ -80,8 +80,8 @@ final class StringCommands {
       throw Refusal.wrongArguments(name);
     }
     for (int i = 1; i < count; i += 2) {
-      call.key(i);
-      call.string(i + 1);
+      call.checkKey(i);
+      call.checkString(i + 1);
     }
   }
 
@@ -303,7 +303,7 @@ final class StringCommands {
     while (true) {
       boolean found = call.store.findString(key);
       MemorySegment before = found ? call.store.value() : NOTHING;
-      long sum = sum(found ? integer(before, call.keyspace.markBytes) : 0, more);
+      long sum = sum(found ? call.integer(before) : 0, more);
       MemorySegment after = call.string(sum);
       boolean done =
           found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
@@ -341,19 +341,11 @@ final class StringCommands {
     MemorySegment stored = call.store.value();
     long length = stored.byteSize() - call.keyspace.markBytes;
     try {
-      long _ = integer(stored, call.keyspace.markBytes);
+      long _ = call.integer(stored);
       return "int";
     } catch (Refusal e) {
       return length <= EMBEDDED_BYTES_MAX ? "embstr" : "raw";
     }
-  }
-
-  private static long integer(MemorySegment stored, int skipped) {
-    if (stored.byteSize() > skipped + Ascii.INTEGER_BYTES_MAX) {
-      throw Refusal.notAnInteger();
-    }
-    byte[] digits = stored.toArray(JAVA_BYTE);
-    return Ascii.integer(digits, skipped, digits.length - skipped);
   }
 
   private static long sum(long one, long other) {
