@@ -1,0 +1,95 @@
+package pando.bench;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import pando.client.ClientBatch;
+import pando.client.ClientOptions;
+import pando.client.ClientSession;
+import pando.client.PandoClient;
+import pando.door.resp.RespDoor;
+import pando.door.resp.RespOptions;
+import pando.fabric.Fabric;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteSession;
+import pando.index.dex.DexIndex;
+import pando.index.dex.DexOptions;
+import pando.index.dex.DexStrings;
+import pando.map.Pando;
+import pando.map.PandoMap;
+import pando.map.codec.KeyCodec;
+import pando.metrics.PandoHttp;
+import pando.metrics.PandoMetrics;
+
+/**
+ * The Java code of pages that is no whole sample, so that the compiler reads it. {@link PagesTest}
+ * checks that it is the same.
+ */
+@SuppressWarnings("unused")
+final class CodeOfPages {
+  private CodeOfPages() {}
+
+  static void client() {
+    try (PandoClient client =
+            PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
+        ClientSession session = client.session()) { // one for each thread
+      session.put(1, 10);
+      ClientBatch batch = client.batch(); // many operations under way
+      int first = batch.get(1);
+      batch.put(2, 20);
+      batch.run();
+      System.out.println(batch.result(first) ? batch.value(first) : "absent");
+    }
+  }
+
+  static void byteStrings(MemorySegment key, MemorySegment value) {
+    try (PandoClient client =
+            PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
+        ByteSession session = client.byteStrings().session()) { // one for each thread
+      session.put(key, value); // MemorySegments
+    }
+  }
+
+  static void mapOverClient(PandoClient client) {
+    // a second argument, ClientOptions, is for TLS or a secret
+    try (Pando pando = Pando.open("client:host:7480,host2:7480");
+        PandoMap<Long, Integer> map = pando.map(KeyCodec.longs(), KeyCodec.ints())) {
+      map.merge(7L, 1, Integer::sum);
+    }
+    // or over a client that is there
+    PandoMap<Long, Integer> map = PandoMap.of(client, KeyCodec.longs(), KeyCodec.ints());
+  }
+
+  static void stringsOverDex(Fabric fabric, MemorySegment key, MemorySegment value) {
+    DexOptions options = DexOptions.defaults().with("key-bytes", "64"); // strings of up to 62 bytes
+    try (DexIndex index = options.join(fabric, 1, 1); // or create, createAt, joinAt
+        DexStrings strings = DexStrings.over(index);
+        ByteSession session = strings.session()) { // one for each thread
+      session.put(key, value); // memory segments; values of up to 16 MiB
+    }
+  }
+
+  static void door(ByteIndex index) throws IOException, InterruptedException {
+    try (RespDoor door = RespDoor.open(index, RespOptions.loopback(6379))) {
+      door.awaitClosed();
+    }
+  }
+
+  static void sharedDoor() throws IOException, InterruptedException {
+    try (PandoClient client =
+            PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
+        RespDoor door =
+            RespDoor.openShared(
+                client.byteStrings(), RespOptions.loopback(6379).withEventLoops(8))) {
+      door.awaitClosed();
+    }
+  }
+
+  static void seeing(PandoMap<Long, Integer> map, MeterRegistry registry) throws IOException {
+    try (PandoHttp http = PandoHttp.serve(map, 8080)) { // 0 for any free port
+      System.out.println(http.uri());
+      // the program
+    }
+    new PandoMetrics(map).bindTo(registry); // instead, if there is a Micrometer registry already
+  }
+}
