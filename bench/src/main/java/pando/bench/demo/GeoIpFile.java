@@ -8,8 +8,6 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -18,7 +16,7 @@ import java.util.zip.GZIPInputStream;
  */
 public final class GeoIpFile {
   private static final String RESOURCE = "geoip-ipv4.csv.gz";
-  private static final Pattern LINE = Pattern.compile("(\\d{1,10}),(\\d{1,10}),([A-Z0-9?]{2})");
+  private static final int DIGITS_MAX = 10;
 
   private GeoIpFile() {}
 
@@ -47,22 +45,48 @@ public final class GeoIpFile {
     int number = 0;
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       number++;
-      Matcher matcher = LINE.matcher(line);
-      if (!matcher.matches()) {
+      int end = line.indexOf(',');
+      int lastEnd = line.indexOf(',', end + 1);
+      long first = number(line, 0, end);
+      long last = number(line, end + 1, lastEnd);
+      String country = line.substring(lastEnd + 1);
+      if (first < 0 || last < 0 || !isCountry(country)) {
         throw broken(name, number, "is not first,last,country", line);
       }
-      long first = Long.parseLong(matcher.group(1));
-      long last = Long.parseLong(matcher.group(2));
       if (last < first || last > Ipv4Address.MAX) {
         throw broken(name, number, "has a last address out of range", line);
       }
       if (first <= previousLast) {
         throw broken(name, number, "does not begin above the range before it", line);
       }
-      ranges.put(first, Location.of(last, matcher.group(3)));
+      ranges.put(first, Location.of(last, country));
       previousLast = last;
     }
     return ranges;
+  }
+
+  /** Returns the number in a part of a line, or -1: a pattern would take most of a start. */
+  private static long number(String line, int from, int to) {
+    if (to <= from || to - from > DIGITS_MAX) {
+      return -1;
+    }
+    long number = 0;
+    for (int i = from; i < to; i++) {
+      int digit = line.charAt(i) - '0';
+      if (digit < 0 || digit > 9) {
+        return -1;
+      }
+      number = number * 10 + digit;
+    }
+    return number;
+  }
+
+  private static boolean isCountry(String text) {
+    return text.length() == 2 && isOfCountry(text.charAt(0)) && isOfCountry(text.charAt(1));
+  }
+
+  private static boolean isOfCountry(char letter) {
+    return (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') || letter == '?';
   }
 
   private static IOException broken(String name, int number, String what, String line) {
