@@ -3,13 +3,28 @@ package pando.bench;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
 import pando.client.ClientBatch;
 import pando.client.ClientOptions;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
+import pando.cluster.Change;
+import pando.cluster.ClusterAddress;
+import pando.cluster.ClusterState;
+import pando.cluster.ComputeServerProcess;
+import pando.cluster.ComputeServerSettings;
+import pando.cluster.Membership;
+import pando.cluster.MembershipProvider;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
 import pando.fabric.Fabric;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
 import pando.index.dex.DexIndex;
@@ -91,5 +106,23 @@ final class CodeOfPages {
       // the program
     }
     new PandoMetrics(map).bindTo(registry); // instead, if there is a Micrometer registry already
+  }
+
+  static void thirdMachine() throws IOException {
+    Authentication tls =
+        Authentication.tls(Path.of("c0.pem"), Path.of("c0.key"), Path.of("ca.pem"));
+    List<InetSocketAddress> addresses =
+        List.of(new InetSocketAddress("10.0.0.1", 7460), new InetSocketAddress("10.0.0.2", 7460));
+    Fabric fabric = TcpFabric.attach(addresses, 1, TcpOptions.defaults().withAuthentication(tls));
+  }
+
+  static void cluster(ComputeServerSettings settings, Duration time) throws IOException {
+    ClusterAddress grove = ClusterAddress.parse("10.0.0.1:2181/grove");
+    Duration timeout = Duration.ofSeconds(5);
+    Supplier<Membership> sessions = () -> MembershipProvider.installed().connect(grove, timeout);
+    // the first one makes the index, each further one gets a part of the largest range
+    ComputeServerProcess.start(sessions, settings);
+    ClusterState state = new ClusterState(sessions.get());
+    int id = state.ask(Change.remove(2)); // state.awaitEnd(id, time) returns how it ends
   }
 }
