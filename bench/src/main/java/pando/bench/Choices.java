@@ -158,6 +158,14 @@ final class Choices {
     }
   }
 
+  /** The names of all figures, for a command's help. */
+  static final class FigureNames implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Figure.all().stream().map(Figure::name).iterator();
+    }
+  }
+
   /** Reads a kind of lock. */
   static final class LockKindConverter extends NameConverter<LockKind> {
     LockKindConverter() {

@@ -62,12 +62,8 @@ final class CompareCommand implements Callable<Integer> {
       names = "--figure",
       paramLabel = "NAME",
       converter = Choices.FigureConverter.class,
-      description =
-          "Runs it: sherman-10, sherman-11, dex-6, dex-table2, dex-threads, dex-caches,"
-              + " dex-ablation, dex-offloading, dex-16, deft-ycsb, deft-ablation, deft-dex,"
-              + " rolex-ycsb, rolex-scaling, rolex-data, rolex-retraining, rolex-empty, systems, or"
-              + " orca, which is orca-table2, orca-caches, orca-workloads, orca-ablation and"
-              + " orca-scaling.")
+      completionCandidates = Choices.FigureNames.class,
+      description = "Runs it: ${COMPLETION-CANDIDATES}. The figure orca is all of orca-*.")
   private @Nullable Figure figure;
 
   @Option(

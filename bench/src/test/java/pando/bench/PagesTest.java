@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** What the pages name is there: commands and their options, files and headings, code. */
 final class PagesTest {
@@ -65,25 +67,45 @@ final class PagesTest {
     assertThat(unknown).isEmpty();
   }
 
-  /** Adds the words of a command line that no command has. */
+  /** Adds the words of a command line that no command has, and values that it does not take. */
   private static void addUnknown(String line, List<String> unknown) {
     CommandLine command = PANDO;
-    for (String word : line.split("[\\s\\[\\]]+")) {
+    List<String> words = List.of(line.split("[\\s\\[\\]=]+"));
+    for (int i = 0; i < words.size() && !command.getCommandName().equals("jmh"); i++) {
+      String word = words.get(i);
       CommandLine subcommand = command.getSubcommands().get(word);
       if (subcommand != null) {
         command = subcommand;
-      } else if (word.startsWith("--")
-          && command.getCommandSpec().findOption(word.split("=", 2)[0]) == null) {
+      } else if (word.startsWith("--")) {
+        OptionSpec option = command.getCommandSpec().findOption(word);
+        if (option == null || !takes(option, i + 1 < words.size() ? words.get(i + 1) : "")) {
+          unknown.add(word + " of " + line);
+        }
+      } else if (!command.getSubcommands().isEmpty() && !isPlaceholder(word)) {
         unknown.add(word + " of " + line);
-      } else if (!word.startsWith("-")
-          && !command.getSubcommands().isEmpty()
-          && !word.equals(word.toUpperCase(Locale.ROOT))) {
-        unknown.add(word + " of " + line);
-      }
-      if (command.getCommandName().equals("jmh")) {
-        return; // the rest is JMH's
       }
     }
+  }
+
+  /** Returns whether an option takes a value, as far as its own converter knows. */
+  private static boolean takes(OptionSpec option, String value) {
+    try {
+      for (ITypeConverter<?> converter : option.converters()) {
+        for (String part :
+            option.splitRegex().isEmpty() ? new String[] {value} : value.split(",")) {
+          if (!isPlaceholder(part)) {
+            converter.convert(part);
+          }
+        }
+      }
+      return true;
+    } catch (Exception e) {
+      return false;
+    }
+  }
+
+  private static boolean isPlaceholder(String word) {
+    return word.isEmpty() || word.startsWith("-") || word.matches("[A-Z:%]+|[$.].*");
   }
 
   @ParameterizedTest
