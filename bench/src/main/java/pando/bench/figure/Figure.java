@@ -5,9 +5,16 @@ import java.util.Optional;
 
 /** A figure or table of a paper, or of the project's own. */
 public interface Figure {
-  /** Returns all figures. */
+  /** Returns all figures, ORCA's first, in the order of a page. */
   static List<Figure> all() {
     return List.of(
+        new Orca(),
+        new OrcaTable2(),
+        new OrcaCaches(),
+        new OrcaWorkloads(),
+        new OrcaAblation(),
+        new OrcaScaling(),
+        new AllSystems(),
         new Sherman10(),
         new Sherman11(),
         new Dex6(),
@@ -25,14 +32,7 @@ public interface Figure {
         new RolexScaling(),
         new RolexData(),
         new RolexRetraining(),
-        new RolexEmpty(),
-        new AllSystems(),
-        new Orca(),
-        new OrcaTable2(),
-        new OrcaCaches(),
-        new OrcaWorkloads(),
-        new OrcaAblation(),
-        new OrcaScaling());
+        new RolexEmpty());
   }
 
   /** Returns the figure with a name, if there is one. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
 
@@ -61,6 +62,15 @@ public record FigureResult(
   /** Returns the command that runs a figure. */
   public static String command(Figure figure, long records) {
     return "./pando compare --figure " + figure.name() + " --records " + Numbers.quantity(records);
+  }
+
+  /** Returns ORCA's throughput over the best other system's, where the figure compares the two. */
+  public DoubleStream orcaRatios() {
+    return figure instanceof OrcaFigure
+        ? lines.stream()
+            .filter(line -> line.measure().equals(Beside.RATIO))
+            .mapToDouble(FigureLine::ours)
+        : DoubleStream.empty();
   }
 
   /** Returns why a line's numbers differ by more than a third, if that is known. */

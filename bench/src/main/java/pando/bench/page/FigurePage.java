@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import pando.bench.console.Numbers;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
@@ -63,12 +64,22 @@ public final class FigurePage {
       th:first-child,td:first-child{text-align:left}
       """;
 
-  private static final String INTRODUCTION =
-      "Figures of the papers that were run again in virtual time, and figures of Pando's own."
-          + " Solid bars are Pando's numbers, hollow ones the paper's; behind ours stands the ratio"
-          + " of the two, heavy where they differ by more than a third. Mops are million operations"
-          + " a second, x is one throughput over another; verbs, trips (round trips) and bytes are"
-          + " those of one operation.";
+  private static final String SUBJECT =
+      "This page compares ORCA, Pando's own index, with published indexes, and these with the"
+          + " numbers of their papers; all of them ran in a simulated network.";
+
+  private static final String READING =
+      "Solid bars are Pando's numbers and hollow ones the paper's; behind ours stands the ratio of"
+          + " the two, heavy where they differ by more than a third.";
+
+  private static final String UNITS =
+      "Mops are million operations a second, x is one throughput over another; verbs, trips (round"
+          + " trips) and bytes are those of one operation.";
+
+  private static final List<IndexSystem> FIRST_ORCA =
+      Systems.all().stream()
+          .sorted(Comparator.comparing(system -> !system.name().equals("orca")))
+          .toList();
 
   private final List<FigureResult> results;
   private final Markup html = new Markup("<!DOCTYPE html>\n");
@@ -97,12 +108,47 @@ public final class FigurePage {
     writeHead();
     html.open("body").open("main").line();
     html.element("h1", "Pando beside the papers").line();
-    html.element("p", INTRODUCTION).line();
+    html.element("p", SUBJECT).line();
+    html.element("p", READING).line();
+    html.element("p", outcome()).line();
+    html.element("p", UNITS, "class", "about").line();
     writeKey();
     writeContents();
     results.forEach(this::writeSection);
     writeMissing();
     html.close().close().close().line();
+  }
+
+  /** What came out, in a sentence. */
+  private String outcome() {
+    double[] ratios = results.stream().flatMapToDouble(FigureResult::orcaRatios).sorted().toArray();
+    List<FigureLine> given =
+        results.stream()
+            .flatMap(result -> result.lines().stream())
+            .filter(line -> !Double.isNaN(line.ratio()))
+            .toList();
+    List<String> parts = new ArrayList<>();
+    if (ratios.length > 0) {
+      parts.add(
+          "ORCA is the fastest in %d of %d comparisons, with %s times the throughput of the best other"
+                  .formatted(
+                      DoubleStream.of(ratios).filter(ratio -> ratio >= 1).count(),
+                      ratios.length,
+                      Numbers.decimal(median(ratios), 2))
+              + " system in the median");
+    }
+    if (!given.isEmpty()) {
+      long near = given.stream().filter(line -> !line.isFar()).count();
+      parts.add(
+          "%d of %d numbers of the papers came out within a third".formatted(near, given.size()));
+    }
+    return parts.isEmpty()
+        ? "The results here have no number to compare."
+        : String.join("; ", parts) + ".";
+  }
+
+  private static double median(double[] sorted) {
+    return (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
   }
 
   private void writeHead() {
@@ -120,7 +166,7 @@ public final class FigurePage {
   /** The colours of the systems. */
   private void writeKey() {
     html.open("ul", "class", "key").line();
-    for (IndexSystem system : Systems.all()) {
+    for (IndexSystem system : FIRST_ORCA) {
       html.open("li");
       html.open("svg", "width", SWATCH, "height", SWATCH, "aria-hidden", "true");
       html.empty("rect", "class", "ours " + system.name(), "width", SWATCH, "height", SWATCH);

@@ -97,14 +97,14 @@ final class FigurePageTest {
             .map(FigurePageTest::csv)
             .toList();
     assertThat(tables).hasSize(2);
-    assertThat(tables.get(0))
+    assertThat(tables.get(1))
         .containsExactly(
             "what,measure,paper,ours,ours/paper",
             "\"write-intensive, FG+\",\"Mops\",0.34,0.42," + 0.42 / 0.34,
             "\"write-intensive, FG+\",\"p99 ms\",19.89,10.2," + 10.2 / 19.89,
             "\"write-intensive, + combine\",\"Mops\",1.1458,0.6," + 0.6 / 1.1458,
             "\"write-only, Sherman over FG+\",\"x\",24.7," + 1.0 / 3 + "," + 1.0 / 3 / 24.7);
-    assertThat(tables.get(1)).hasSize(1 + CACHES.lines().size());
+    assertThat(tables.get(0)).hasSize(1 + CACHES.lines().size());
     assertThat(rows(document))
         .contains("write-intensive, FG+|0.34|0.42|1.2353", "write-intensive, FG+|19.89|10.2|0.5128")
         .contains("cache of each compute server|ORCA|DEX", "1 %|91.0|36.6", "8 %|170.1|77.25")
@@ -140,8 +140,8 @@ final class FigurePageTest {
     assertThat(elements(document, "code"))
         .extracting(Element::getTextContent)
         .startsWith(
-            "./pando compare --figure sherman-10 --records 1M --seed 7",
-            "./pando compare --figure orca-caches --records 1M --seed 7")
+            "./pando compare --figure orca-caches --records 1M --seed 7",
+            "./pando compare --figure sherman-10 --records 1M --seed 7")
         .contains("./pando compare --figure dex-6 --records 20M");
     assertThat(elements(document, "li"))
         .extracting(Element::getTextContent)
@@ -154,6 +154,31 @@ final class FigurePageTest {
         .anyMatch(text -> text.startsWith("1,000,000 records, seed 7, commit abcdef012345"))
         .anyMatch(text -> text.startsWith("1,000,000 records, seed 7, commit unknown"))
         .contains("ORCA does not lead in 1 of 2 rows: read-only, 8 %, beside DEX (0.90 x).");
+  }
+
+  @Test
+  void shouldBeginWithThreeSentencesAndOrca() throws Exception {
+    Document document = parsed(FigurePage.of(List.of(SHERMAN, CACHES)));
+    List<String> paragraphs =
+        elements(document, "p").stream().limit(3).map(Element::getTextContent).toList();
+    assertThat(paragraphs).allMatch(text -> text.endsWith(".") && !text.contains(". "));
+    assertThat(paragraphs.get(0)).startsWith("This page compares ORCA");
+    assertThat(paragraphs.get(1)).startsWith("Solid bars are Pando's");
+    assertThat(paragraphs.get(2))
+        .isEqualTo(
+            "ORCA is the fastest in 1 of 2 comparisons, with 1.69 times the throughput of the best"
+                + " other system in the median; 1 of 4 numbers of the papers came out within a"
+                + " third.");
+    assertThat(elements(document, "li"))
+        .first()
+        .extracting(Element::getTextContent)
+        .isEqualTo("ORCA");
+    assertThat(elements(document, "section"))
+        .first()
+        .extracting(section -> section.getAttribute("id"))
+        .isEqualTo("orca-caches");
+    assertThat(elements(parsed(FigurePage.of(List.of())), "p").get(2).getTextContent())
+        .isEqualTo("The results here have no number to compare.");
   }
 
   @Test
