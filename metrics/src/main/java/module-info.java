@@ -7,6 +7,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module pando.metrics {
   requires static org.jspecify;
+  requires java.management;
   requires jdk.httpserver;
   requires transitive micrometer.core;
   requires micrometer.registry.prometheus;

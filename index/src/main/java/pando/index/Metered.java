@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.util.Optional;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 
@@ -19,6 +20,11 @@ public interface Metered {
 
   /** Returns whether it serves no operation any more. */
   boolean isClosed();
+
+  /** Returns the last error that its meters count, if it knows. */
+  default Optional<LastError> lastError() {
+    return Optional.empty();
+  }
 
   /** Names the meters that it has beside verbs; those of what it is built on are among them. */
   void meters(Meters to);

@@ -8,6 +8,8 @@ import java.util.Arrays;
  * owner. Immutable.
  */
 public final class Partitioning {
+  private static final double KEYS = 0x1p64;
+
   private final long epoch;
   private final long[] lows;
   private final int[] owners;
@@ -125,6 +127,11 @@ public final class Partitioning {
   /** Returns the greatest key of a range. */
   public long highOfRange(int range) {
     return range + 1 < lows.length ? lows[range + 1] - 1 : Long.MAX_VALUE;
+  }
+
+  /** Returns which part of all possible keys a range is, of 1. */
+  public double shareOfRange(int range) {
+    return ((double) highOfRange(range) - lowOfRange(range) + 1) / KEYS;
   }
 
   /**

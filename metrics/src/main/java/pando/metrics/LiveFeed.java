@@ -6,6 +6,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.StringWriter;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import pando.index.Metered;
 import pando.index.Partitioning;
@@ -15,16 +18,15 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * What the page shows, as JSON: all of Pando's meters, and of an index of 8-byte keys the share of
- * the key space that each compute server owns. Made once for all clients that ask within a second.
- * Has no key and no value.
+ * What the page shows, as JSON: Pando's meters, what is not well, and what is shown adds. Made once
+ * for all clients that ask within a second. Has no key and no value, but the bounds of ranges.
  */
 final class LiveFeed {
   private static final JsonFactory JSON = new JsonFactory();
-  private static final double KEYS = 0x1p64;
 
-  private final Metered metered;
   private final MeterRegistry registry;
+  private final Supplier<List<String>> hindrances;
+  private final Consumer<JsonGenerator> own;
   private final long opened;
   private long lastSecond = -1;
   private String last = "";
@@ -32,11 +34,18 @@ final class LiveFeed {
   /**
    * Prepares a feed.
    *
+   * @param hindrances why what is shown is not ready, one line each
+   * @param own writes properties of what is shown, before the rest is asked
    * @param opened distinguishes what is shown from what was before
    */
-  LiveFeed(Metered metered, MeterRegistry registry, long opened) {
-    this.metered = metered;
+  LiveFeed(
+      MeterRegistry registry,
+      Supplier<List<String>> hindrances,
+      Consumer<JsonGenerator> own,
+      long opened) {
     this.registry = registry;
+    this.hindrances = hindrances;
+    this.own = own;
     this.opened = opened;
   }
 
@@ -55,18 +64,12 @@ final class LiveFeed {
       json.writeStartObject();
       json.writeNumberProperty("opened", opened);
       json.writeNumberProperty("millis", System.currentTimeMillis());
-      json.writeStringProperty("system", metered.name());
-      json.writeStringProperty("fabric", metered.fabric().name());
-      json.writeNumberProperty("memoryServers", metered.fabric().memoryServers());
-      json.writeBooleanProperty("closed", metered.isClosed());
+      json.writeStringProperty("version", RegistryMeters.VERSION);
+      own.accept(json);
+      PandoHttp.writeReasons(json, hindrances.get());
       json.writeObjectPropertyStart("meters");
       registry.getMeters().forEach(meter -> write(json, meter));
       json.writeEndObject();
-      json.writeArrayPropertyStart("partitions");
-      if (metered instanceof RangeIndex index) {
-        writePartitions(json, index);
-      }
-      json.writeEndArray();
       json.writeEndObject();
     }
     return text.toString();
@@ -100,14 +103,34 @@ final class LiveFeed {
             .collect(Collectors.joining(",", id.getName() + "{", "}"));
   }
 
+  /** Writes the properties of an index, a map or a door. */
+  static void write(JsonGenerator json, Metered metered) {
+    json.writeStringProperty("system", metered.name());
+    json.writeStringProperty("fabric", metered.fabric().name());
+    json.writeNumberProperty("memoryServers", metered.fabric().memoryServers());
+    json.writeBooleanProperty("closed", metered.isClosed());
+    metered
+        .lastError()
+        .ifPresent(error -> {
+          json.writeObjectPropertyStart("lastError");
+          json.writeStringProperty("what", error.what());
+          json.writeNumberProperty("millis", error.millis());
+          json.writeEndObject();
+        });
+    json.writeArrayPropertyStart("partitions");
+    if (metered instanceof RangeIndex index) {
+      writePartitions(json, index);
+    }
+    json.writeEndArray();
+  }
+
   private static void writePartitions(JsonGenerator json, RangeIndex index) {
     Partitioning partitioning = index.partitioning();
     for (int range = 0; range < partitioning.servers(); range++) {
-      double keys = (double) partitioning.highOfRange(range) - partitioning.lowOfRange(range) + 1;
       json.writeStartObject();
       json.writeNumberProperty("server", partitioning.ownerOfRange(range));
-      json.writeBooleanProperty("here", index.serves(partitioning.lowOfRange(range)));
-      json.writeNumberProperty("share", keys / KEYS);
+      json.writeBooleanProperty("served", index.serves(partitioning.lowOfRange(range)));
+      json.writeNumberProperty("share", partitioning.shareOfRange(range));
       json.writeEndObject();
     }
   }

@@ -20,7 +20,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.index.Metered;
 import tools.jackson.core.JsonGenerator;
@@ -28,7 +29,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Shows an index, a map or a door over HTTP, read-only:
+ * Shows an index, a map, a door or a cluster over HTTP, read-only:
  *
  * <ul>
  *   <li>{@code /} a page with its numbers, which moves each second and loads nothing from elsewhere
@@ -54,6 +55,7 @@ public final class PandoHttp implements AutoCloseable {
   private static final Duration TIME_MAX = Duration.ofSeconds(10);
   private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final JsonFactory JSON = new JsonFactory();
+  private static final String CLUSTER = "cluster";
   private static final String NOTHING = "nothing is shown yet";
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final String JSON_TYPE = "application/json";
@@ -63,16 +65,16 @@ public final class PandoHttp implements AutoCloseable {
   private final Exchanges exchanges;
   private final Semaphore pages = new Semaphore(PAGES_MAX);
   private final CountDownLatch closing = new CountDownLatch(1);
-  private final AtomicLong shows = new AtomicLong();
+  private long shows;
   private final long start = System.nanoTime();
   private volatile @Nullable Shown shown;
 
   /** What is shown, and what shows it. */
   private record Shown(
-      Metered metered,
-      MemoryServers memoryServers,
+      Supplier<List<String>> hindrances,
       PrometheusMeterRegistry registry,
-      LiveFeed feed) {}
+      LiveFeed feed,
+      @Nullable History history) {}
 
   private PandoHttp(HttpServer server, Duration timeMax) {
     this.server = server;
@@ -145,8 +147,45 @@ public final class PandoHttp implements AutoCloseable {
     for (MeterBinder binder : more) {
       binder.bindTo(registry);
     }
-    LiveFeed feed = new LiveFeed(metered, registry, shows.incrementAndGet());
-    shown = new Shown(metered, memoryServers, registry, feed);
+    show(
+        () -> metered.isClosed() ? List.of("closed") : memoryServers.silent(),
+        registry,
+        json -> LiveFeed.write(json, metered),
+        false);
+  }
+
+  /**
+   * Shows something else from now on, and looks at it each second: a page that opens gets what was
+   * seen in the last ten minutes.
+   */
+  public void show(Watched watched) {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    RegistryMeters meters = new RegistryMeters(registry, watched, Tags.empty());
+    meters.process(watched.name(), CLUSTER);
+    watched.meters(meters);
+    show(
+        watched::hindrances,
+        registry,
+        json -> {
+          json.writeStringProperty("system", watched.name());
+          json.writeStringProperty("fabric", CLUSTER);
+          json.writeName(CLUSTER);
+          json.writeRawValue(watched.json());
+        },
+        true);
+  }
+
+  private synchronized void show(
+      Supplier<List<String>> hindrances,
+      PrometheusMeterRegistry registry,
+      Consumer<JsonGenerator> own,
+      boolean isKept) {
+    Shown before = shown;
+    LiveFeed feed = new LiveFeed(registry, hindrances, own, ++shows);
+    shown = new Shown(hindrances, registry, feed, isKept ? new History(feed, this::second) : null);
+    if (before != null && before.history != null) {
+      before.history.close();
+    }
   }
 
   /** Returns where the page is. */
@@ -166,6 +205,10 @@ public final class PandoHttp implements AutoCloseable {
   @Override
   public void close() {
     closing.countDown();
+    Shown last = shown;
+    if (last != null && last.history != null) {
+      last.history.close();
+    }
     exchanges.close();
     server.stop(0);
   }
@@ -216,7 +259,7 @@ public final class PandoHttp implements AutoCloseable {
     if (now == null) {
       return List.of(NOTHING);
     }
-    return now.metered.isClosed() ? List.of("closed") : now.memoryServers.silent();
+    return now.hindrances.get();
   }
 
   private static void health(HttpExchange exchange, List<String> hindrances) throws IOException {
@@ -224,12 +267,16 @@ public final class PandoHttp implements AutoCloseable {
     try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
       json.writeStartObject();
       json.writeBooleanProperty("ok", hindrances.isEmpty());
-      json.writeArrayPropertyStart("reasons");
-      hindrances.forEach(json::writeString);
-      json.writeEndArray();
+      writeReasons(json, hindrances);
       json.writeEndObject();
     }
     respond(exchange, hindrances.isEmpty() ? 200 : 503, JSON_TYPE, text.toString());
+  }
+
+  static void writeReasons(JsonGenerator json, List<String> hindrances) {
+    json.writeArrayPropertyStart("reasons");
+    hindrances.forEach(json::writeString);
+    json.writeEndArray();
   }
 
   private void events(HttpExchange exchange) throws IOException {
@@ -249,17 +296,34 @@ public final class PandoHttp implements AutoCloseable {
     }
   }
 
-  /** Sends an event each second, until the client has gone, or does not read, or this is closed. */
+  /**
+   * Sends what is kept, then an event each second, until the client has gone, or does not read, or
+   * this is closed.
+   */
   private void sendEvents(OutputStream out) throws IOException {
+    Shown first = shown;
+    if (first != null && first.history != null) {
+      for (String numbers : first.history.rows()) {
+        send(out, "event: past\ndata: ", numbers);
+      }
+    }
     long second;
     do {
-      second = (System.nanoTime() - start) / SECOND_NANOS;
+      second = second();
       Shown now = shown;
-      String numbers = now == null ? "{}" : now.feed.numbers(second);
-      out.write(("data: " + numbers + "\n\n").getBytes(UTF_8));
-      out.flush();
-      exchanges.renew();
+      send(out, "data: ", now == null ? "{}" : now.feed.numbers(second));
     } while (!closesBefore(start + (second + 1) * SECOND_NANOS));
+  }
+
+  private void send(OutputStream out, String kind, String numbers) throws IOException {
+    out.write((kind + numbers + "\n\n").getBytes(UTF_8));
+    out.flush();
+    exchanges.renew();
+  }
+
+  /** Returns how many seconds this is open. */
+  private long second() {
+    return (System.nanoTime() - start) / SECOND_NANOS;
   }
 
   private boolean closesBefore(long nanoTime) {

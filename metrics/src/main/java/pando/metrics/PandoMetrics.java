@@ -1,15 +1,11 @@
 package pando.metrics;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.util.function.DoubleSupplier;
 import java.util.function.ToLongFunction;
 import pando.fabric.Fabric;
-import pando.fabric.PandoException;
 import pando.fabric.PoolUsage;
 import pando.fabric.VerbCounters;
 import pando.index.Metered;
@@ -54,90 +50,40 @@ public final class PandoMetrics implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    new Binding(registry).bind();
-  }
-
-  /** Binds to one registry. */
-  private final class Binding implements Meters {
-    private final MeterRegistry registry;
-
-    Binding(MeterRegistry registry) {
-      this.registry = registry;
-    }
-
-    void bind() {
-      Fabric fabric = metered.fabric();
-      gauge(
-          "pando.info",
-          "The system and the fabric; always 1.",
-          () -> 1,
-          "system",
-          metered.name(),
-          "fabric",
-          fabric.name());
-      verbs("read", "One-sided READs.", verbs -> verbs.reads);
-      verbs("write", "One-sided WRITEs.", verbs -> verbs.writes);
-      verbs("atomic", "One-sided CAS and FAA.", verbs -> verbs.atomics);
-      verbs("call", "CALLs to the processors of memory servers.", verbs -> verbs.calls);
-      bytes("in", "Payload bytes from memory servers.", verbs -> verbs.bytesIn);
-      bytes("out", "Payload bytes to memory servers.", verbs -> verbs.bytesOut);
-      count("pando.trips", "Round trips that were waited for.", () -> metered.verbs().roundTrips);
-      metered.meters(this);
-      for (int server = 0; server < fabric.memoryServers(); server++) {
-        pool(server, "capacity", PoolUsage::capacityBytes);
-        pool(server, "reserved", PoolUsage::reservedBytes);
-        pool(server, "used", PoolUsage::usedBytes);
-      }
-    }
-
-    private void verbs(String kind, String meaning, ToLongFunction<VerbCounters> of) {
-      count("pando.verbs", meaning, () -> of.applyAsLong(metered.verbs()), "kind", kind);
-    }
-
-    private void bytes(String dir, String meaning, ToLongFunction<VerbCounters> of) {
-      count("pando.bytes", meaning, () -> of.applyAsLong(metered.verbs()), "dir", dir);
-    }
-
-    private void pool(int server, String state, ToLongFunction<PoolUsage> of) {
-      gauge(
-          "pando.pool.bytes",
-          "Bytes of a memory server that nodes can have, that compute servers have, and use.",
-          () -> of.applyAsLong(memoryServers.usage(server)),
-          "ms",
-          String.valueOf(server),
-          "state",
-          state);
-    }
-
-    /** The registry refers to what is metered weakly, the function refers to it. */
-    @Override
-    public void count(String name, String meaning, DoubleSupplier number, String... own) {
-      FunctionCounter.builder(name, metered, _ -> orGone(number))
-          .tags(tags.and(own))
-          .description(meaning)
-          .register(registry);
-    }
-
-    @Override
-    public void gauge(String name, String meaning, DoubleSupplier number, String... own) {
-      Gauge.builder(name, () -> orGone(number))
-          .tags(tags.and(own))
-          .description(meaning)
-          .register(registry);
-    }
-
-    @Override
-    public void slowGauge(String name, String meaning, DoubleSupplier number, String... own) {
-      gauge(name, meaning, new CostlyNumber(number), own);
+    RegistryMeters to = new RegistryMeters(registry, metered, tags);
+    Fabric fabric = metered.fabric();
+    to.process(metered.name(), fabric.name());
+    verbs(to, "read", "One-sided READs.", verbs -> verbs.reads);
+    verbs(to, "write", "One-sided WRITEs.", verbs -> verbs.writes);
+    verbs(to, "atomic", "One-sided CAS and FAA.", verbs -> verbs.atomics);
+    verbs(to, "call", "CALLs to the processors of memory servers.", verbs -> verbs.calls);
+    bytes(to, "in", "Payload bytes from memory servers.", verbs -> verbs.bytesIn);
+    bytes(to, "out", "Payload bytes to memory servers.", verbs -> verbs.bytesOut);
+    to.count("pando.trips", "Round trips that were waited for.", () -> metered.verbs().roundTrips);
+    metered.meters(to);
+    for (int server = 0; server < fabric.memoryServers(); server++) {
+      pool(to, server, "capacity", PoolUsage::capacityBytes);
+      pool(to, server, "reserved", PoolUsage::reservedBytes);
+      pool(to, server, "used", PoolUsage::usedBytes);
     }
   }
 
-  /** Returns a number, or {@code NaN} if what it counts is gone or does not answer. */
-  private static double orGone(DoubleSupplier number) {
-    try {
-      return number.getAsDouble();
-    } catch (IllegalStateException | PandoException e) {
-      return Double.NaN;
-    }
+  private void verbs(Meters to, String kind, String meaning, ToLongFunction<VerbCounters> of) {
+    to.count("pando.verbs", meaning, () -> of.applyAsLong(metered.verbs()), "kind", kind);
+  }
+
+  private void bytes(Meters to, String dir, String meaning, ToLongFunction<VerbCounters> of) {
+    to.count("pando.bytes", meaning, () -> of.applyAsLong(metered.verbs()), "dir", dir);
+  }
+
+  private void pool(Meters to, int server, String state, ToLongFunction<PoolUsage> of) {
+    to.gauge(
+        "pando.pool.bytes",
+        "Bytes of a memory server that nodes can have, that compute servers have, and use.",
+        () -> of.applyAsLong(memoryServers.usage(server)),
+        "ms",
+        String.valueOf(server),
+        "state",
+        state);
   }
 }

@@ -23,8 +23,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +38,7 @@ import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
+import pando.index.LastError;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.RangeIndex;
@@ -80,7 +83,7 @@ class PandoHttpTest {
     assertThat(response.type).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
     Map<String, Double> samples = parse(response.body);
     assertThat(samples)
-        .containsEntry("pando_info{fabric=\"local\",system=\"orca\"}", 1.0)
+        .containsEntry(info("orca"), 1.0)
         .containsEntry("pando_trips_total", (double) small.index().verbs().roundTrips)
         .containsEntry(
             "pando_cache_hits_total{level=\"leaf\"}", (double) small.index().cache().leafHits())
@@ -108,7 +111,7 @@ class PandoHttpTest {
       VerbCounters verbs = index.verbs();
       assertThat(verbs.writes).isGreaterThanOrEqualTo(10);
       assertThat(parse(get("/metrics").body))
-          .containsEntry("pando_info{fabric=\"local\",system=\"byte-strings\"}", 1.0)
+          .containsEntry(info("byte-strings"), 1.0)
           .containsEntry("pando_verbs_total{kind=\"read\"}", (double) verbs.reads)
           .containsEntry("pando_verbs_total{kind=\"write\"}", (double) verbs.writes)
           .containsEntry("pando_bytes_total{dir=\"in\"}", (double) verbs.bytesIn)
@@ -126,6 +129,11 @@ class PandoHttpTest {
       index.close();
       assertThat(get("/health/ready").status).isEqualTo(503);
     }
+  }
+
+  private static String info(String system) {
+    return "pando_info{fabric=\"local\",system=\"%s\",version=\"%s\"}"
+        .formatted(system, RegistryMeters.VERSION);
   }
 
   /** Every sample is of a metric that has its type and its help before it, and is there once. */
@@ -178,14 +186,112 @@ class PandoHttpTest {
   }
 
   @Test
+  void shouldTellHealthUptimeVersionAndKeys() throws IOException {
+    small.operate(1_000);
+    try (Events events = new Events()) {
+      String event = events.next();
+      assertThat(event)
+          .contains("\"version\":\"" + RegistryMeters.VERSION + "\"", "\"reasons\":[]")
+          .doesNotContain("lastError");
+      assertThat(numbers(event)).containsEntry("pando.keys", 1_000.0);
+      assertThat(number(numbers(event), "pando.uptime.seconds")).isPositive();
+      small.close();
+      assertThat(events.next()).contains("\"reasons\":[\"closed\"]");
+    }
+  }
+
+  @Test
+  void shouldTellTheLastError() throws IOException {
+    http.show(
+        over(
+            small.fabric(),
+            Optional.of(new LastError("\"ERR\",\n</script><img src=x onerror=alert(1)>", 42))));
+    try (Events events = new Events()) {
+      // One line, as each event has to be, with what is between quotation marks left in it.
+      assertThat(events.next())
+          .contains(
+              "\"lastError\":{\"what\":\"\\\"ERR\\\",\\n</script><img src=x onerror=alert(1)>\","
+                  + "\"millis\":42}");
+    }
+  }
+
+  @Test
+  void shouldShowTextsAsTextsAlone() {
+    for (String name : LivePage.SCRIPTS) {
+      assertThat(LivePage.resource(name))
+          .as(name)
+          .doesNotContain(
+              "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(");
+    }
+  }
+
+  @Test
+  void shouldKeepWhatWasSeenWithoutAPage() throws IOException {
+    http.show(new CountedLooks());
+    String first;
+    try (Events events = new Events()) {
+      first = events.next();
+      assertThat(first).contains("\"cluster\":{\"looks\":1}", "\"system\":\"test\"");
+      assertThat(numbers(events.nextOther(first)))
+          .containsKey("pando.looks")
+          .doesNotContainKey("pando.verbs{kind=read}");
+    }
+    // The browser went away and comes back.
+    try (Events events = new Events()) {
+      assertThat(events.next()).isEqualTo(first);
+      assertThat(number(numbers(events.nextOther(first)), "looks")).isGreaterThan(1);
+    }
+    assertThat(get("/health/ready").body).isEqualTo("{\"ok\":false,\"reasons\":[\"a < b\"]}");
+    assertThat(get("/metrics").body).contains("pando_looks ", "system=\"test\"");
+    http.show(small.index());
+    try (Events events = new Events()) {
+      assertThat(events.next()).contains("\"system\":\"orca\"");
+    }
+  }
+
+  /** Counts how often it is looked at. */
+  private static final class CountedLooks implements Watched {
+    private final AtomicInteger looks = new AtomicInteger();
+
+    @Override
+    public String name() {
+      return "test";
+    }
+
+    @Override
+    public String json() {
+      return "{\"looks\":" + looks.incrementAndGet() + "}";
+    }
+
+    @Override
+    public List<String> hindrances() {
+      return List.of("a < b");
+    }
+
+    @Override
+    public void meters(Meters to) {
+      to.gauge("pando.looks", "How often it was looked at.", looks::get);
+    }
+  }
+
+  @Test
+  void shouldKeepTenMinutes() {
+    List<String> rows = History.kept(List.of(), "0");
+    for (int i = 1; i < 2 * History.ROWS_MAX; i++) {
+      rows = History.kept(rows, String.valueOf(i));
+    }
+    assertThat(rows).hasSize(History.ROWS_MAX).first().isEqualTo("600");
+    assertThat(rows).last().isEqualTo("1199");
+  }
+
+  @Test
   void shouldShowTheNextIndex() throws IOException {
     try (SmallIndex next = SmallIndex.open(Systems.named("dex"));
         Events events = new Events()) {
       assertThat(numbers(events.next())).containsEntry("opened", 1.0);
       http.show(next.index());
       assertThat(numbers(events.next())).containsEntry("opened", 2.0);
-      assertThat(parse(get("/metrics").body))
-          .containsKey("pando_info{fabric=\"local\",system=\"dex\"}");
+      assertThat(parse(get("/metrics").body)).containsKey(info("dex"));
     }
   }
 
@@ -281,6 +387,10 @@ class PandoHttpTest {
 
   /** Returns the index, but for its fabric. */
   private Metered over(Fabric fabric) {
+    return over(fabric, Optional.empty());
+  }
+
+  private Metered over(Fabric fabric, Optional<LastError> lastError) {
     RangeIndex index = small.index();
     return new Metered() {
       @Override
@@ -301,6 +411,11 @@ class PandoHttpTest {
       @Override
       public boolean isClosed() {
         return index.isClosed();
+      }
+
+      @Override
+      public Optional<LastError> lastError() {
+        return lastError;
       }
 
       @Override
@@ -547,6 +662,15 @@ class PandoHttpTest {
         assertThat(line).isNotNull();
       } while (!line.startsWith("data: "));
       return line.substring("data: ".length());
+    }
+
+    /** Returns the data of the next event that differs from one before. */
+    String nextOther(String before) throws IOException {
+      String data;
+      do {
+        data = next();
+      } while (data.equals(before));
+      return data;
     }
 
     /** Returns what comes until the end, without what frames it. */

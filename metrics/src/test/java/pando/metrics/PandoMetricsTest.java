@@ -17,6 +17,7 @@ import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.IndexSystem;
 import pando.index.RangeIndex;
+import pando.index.Session;
 import pando.index.Systems;
 import pando.index.TaskCounts;
 import pando.index.orca.CacheShares;
@@ -90,6 +91,17 @@ class PandoMetricsTest {
   }
 
   @Test
+  void shouldCountKeysWithoutAVerb() {
+    try (SmallIndex small = SmallIndex.open(Systems.named("orca"))) {
+      small.operate(KEYS);
+      assertThat(meters(small).get("pando.keys")).isEqualTo(KEYS);
+      long verbs = small.index().verbs().reads;
+      assertThat(meters(small).get("pando.keys")).isEqualTo(KEYS);
+      assertThat(small.index().verbs().reads).isEqualTo(verbs);
+    }
+  }
+
+  @Test
   void shouldCountTheCostlyRarely() {
     int[] counted = new int[1];
     CostlyNumber number =
@@ -124,6 +136,7 @@ class PandoMetricsTest {
     Map<String, Double> meters = read(registry);
     // An age is another one at each look.
     assertThat(meters.remove("pando.unwritten.seconds")).isNotNegative();
+    assertThat(meters.remove("pando.uptime.seconds")).isPositive();
     return meters;
   }
 
@@ -139,7 +152,13 @@ class PandoMetricsTest {
   private static Map<String, Double> numbers(SmallIndex small) {
     RangeIndex index = small.index();
     Map<String, Double> numbers = new LinkedHashMap<>();
-    numbers.put("pando.info{fabric=local,system=" + index.name() + "}", 1.0);
+    numbers.put(
+        "pando.info{fabric=local,system="
+            + index.name()
+            + ",version="
+            + RegistryMeters.VERSION
+            + "}",
+        1.0);
     VerbCounters verbs = index.verbs();
     numbers.put("pando.verbs{kind=read}", (double) verbs.reads);
     numbers.put("pando.verbs{kind=write}", (double) verbs.writes);
@@ -184,6 +203,9 @@ class PandoMetricsTest {
         numbers.put("pando.cache.share.bytes{of=directory}", (double) shares.directoryBytes());
         putTask(numbers, "merge", orca.merges());
         putTask(numbers, "move", shares.moves());
+        try (Session session = orca.session()) {
+          numbers.put("pando.keys", (double) session.servedSizeEstimate());
+        }
       }
       case "rolex", "xstore-d" -> putTask(numbers, "retrain", ((RolexIndex) index).retrainings());
       default -> {}

@@ -267,6 +267,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
   }
 
   private void end(ChannelHandlerContext to, String error) {
+    lane.counters.keepError(error, "connection ended");
     lane.replies.begin(client.isResp3);
     lane.replies.error(error);
     ended = true;

@@ -1,11 +1,15 @@
 package pando.door.resp;
 
 import java.security.SecureRandom;
+import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.index.LastError;
 
 /** What all event loops of a door share. Thread-safe. */
 final class Door {
@@ -102,6 +106,13 @@ final class Door {
   /** Returns a sum over all event loops. */
   long sum(ToLongFunction<LaneCounters> of) {
     return lanes.stream().mapToLong(of).sum();
+  }
+
+  /** Returns the last error that a client got. */
+  Optional<LastError> lastError() {
+    return lanes.stream()
+        .flatMap(lane -> Stream.ofNullable(lane.lastError))
+        .max(Comparator.comparingLong(LastError::millis));
   }
 
   /** Returns how many requests were served. */

@@ -3,6 +3,7 @@ package pando.door.resp;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
+import java.util.stream.LongStream;
 import pando.index.Meters;
 
 /** What a door counts, as meters. Thread-safe. */
@@ -35,6 +36,11 @@ final class DoorMeters {
     errors(to, "refused", lane -> lane.refused);
     errors(to, "failed", lane -> lane.failed);
     errors(to, "protocol", lane -> lane.broken);
+    lookups(to, "found", lane -> lane.hits);
+    lookups(to, "absent", lane -> lane.misses);
+    if (door.keyspace().counts().length > 0) {
+      to.gauge("pando.keys", "Keys of all databases.", this::keys);
+    }
     for (int slot = 0; slot < CommandTable.SLOTS; slot++) {
       command(to, slot);
     }
@@ -57,6 +63,15 @@ final class DoorMeters {
   private void errors(Meters to, String kind, ToLongFunction<LaneCounters> of) {
     String meaning = "Replies that were errors, by whether the client is the cause.";
     to.count("pando.resp.errors", meaning, () -> door.sum(of), "kind", kind);
+  }
+
+  private void lookups(Meters to, String outcome, ToLongFunction<LaneCounters> of) {
+    String meaning = "Keys that commands read, by whether they were there.";
+    to.count("pando.resp.lookups", meaning, () -> door.sum(of), "outcome", outcome);
+  }
+
+  private long keys() {
+    return LongStream.of(door.keyspace().counts()).sum();
   }
 
   private void command(Meters to, int slot) {

@@ -100,9 +100,11 @@ final class Lane implements AutoCloseable {
   }
 
   private void error(String error) {
-    if (slot >= 0) {
+    Command command = slot < 0 ? null : door.commands().at(slot);
+    if (command != null) {
       errors[slot]++;
     }
+    counters.keepError(error, command == null ? "unknown command" : command.name());
     replies.error(error);
   }
 

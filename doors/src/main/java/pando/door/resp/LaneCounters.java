@@ -1,5 +1,8 @@
 package pando.door.resp;
 
+import org.jspecify.annotations.Nullable;
+import pando.index.LastError;
+
 /**
  * What an event loop counts. It alone writes them, without contention; other threads read recent
  * values, not a snapshot.
@@ -13,6 +16,9 @@ final class LaneCounters {
 
   /** Requests that failed for another reason, such as a full pool. */
   long failed;
+
+  /** The last of all these errors. */
+  @Nullable LastError lastError;
 
   /** Connections that were ended as their bytes were no requests. */
   long broken;
@@ -37,4 +43,11 @@ final class LaneCounters {
 
   /** How long batches took: the requests that one read brought, until their replies are sent. */
   final Durations batches = new Durations();
+
+  /** Keeps an error reply: its code, and what it answers, as the rest may have keys. */
+  void keepError(String error, String command) {
+    int code = error.indexOf(' ');
+    String what = (code < 0 ? error : error.substring(0, code)) + ", " + command;
+    lastError = new LastError(what, System.currentTimeMillis());
+  }
 }

@@ -21,12 +21,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
+import pando.index.LastError;
 import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.bytes.ByteIndex;
@@ -232,6 +234,12 @@ public final class RespDoor implements Metered, AutoCloseable {
   @Override
   public boolean isClosed() {
     return door.isClosing() || strings.isClosed();
+  }
+
+  /** Returns the code of the last error that a client got, and the command that it sent. */
+  @Override
+  public Optional<LastError> lastError() {
+    return door.lastError();
   }
 
   @Override

@@ -46,10 +46,33 @@ class DoorMetersTest {
           .containsEntry("pando.resp.bytes dir out", (double) out)
           .containsEntry("pando.resp.connections", 2.0)
           .containsEntry("pando.resp.accepted", 2.0)
+          .containsEntry("pando.resp.lookups outcome found", 10.0)
+          .containsEntry("pando.resp.lookups outcome absent", 0.0)
+          .containsEntry("pando.keys", 1.0)
           .containsEntry("pando.blocks", 1.0);
       assertThat(meters.get("pando.latency.seconds quantile 0.5"))
           .isPositive()
           .isLessThanOrEqualTo(meters.get("pando.latency.seconds quantile 0.99"));
+    }
+  }
+
+  @Test
+  void shouldKnowTheLastErrorWithoutKeysAndValues() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      assertThat(door.door().lastError()).isEmpty();
+      assertThat(client.ask("NOSUCH", "secret")).startsWith("-ERR");
+      assertThat(door.door().lastError().orElseThrow().what()).isEqualTo("ERR, unknown command");
+      assertThat(client.ask("ZADD", "secret", "1", "member")).isEqualTo(":1");
+      assertThat(client.ask("GET", "secret")).startsWith("-WRONGTYPE");
+      long before = System.currentTimeMillis();
+      assertThat(client.ask("GET", "secret")).startsWith("-WRONGTYPE");
+      assertThat(door.door().lastError().orElseThrow().what()).isEqualTo("WRONGTYPE, GET");
+      assertThat(door.door().lastError().orElseThrow().millis()).isGreaterThanOrEqualTo(before);
+      client.send("*1\r\n$-7\r\n");
+      assertThat(client.reply()).startsWith("-ERR Protocol error");
+      assertThat(client.ends()).isTrue();
+      assertThat(door.door().lastError().orElseThrow().what()).isEqualTo("ERR, connection ended");
     }
   }
 

@@ -11,6 +11,7 @@ import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Meters;
 import pando.index.Partitioning;
+import pando.index.Session;
 import pando.index.TaskCounts;
 import pando.index.host.MovableIndex;
 import pando.index.host.PartitionChanges.Parting;
@@ -115,12 +116,20 @@ public final class OrcaIndex extends MovableIndex<OrcaServer, OrcaWorker> {
   @Override
   public void meters(Meters to) {
     super.meters(to);
+    to.slowGauge("pando.keys", "About how many keys this process serves.", this::servedSize);
     share(to, "records", CacheShares::recordBytes);
     share(to, "deltas", CacheShares::deltaBytes);
     share(to, "images", CacheShares::imageBytes);
     share(to, "directory", CacheShares::directoryBytes);
     to.tasks("merge", this::merges);
     to.tasks("move", () -> shares().moves());
+  }
+
+  /** Issues no verb, as directories know it. */
+  private long servedSize() {
+    try (Session session = session()) {
+      return session.servedSizeEstimate();
+    }
   }
 
   private void share(Meters to, String of, ToLongFunction<CacheShares> bytes) {
