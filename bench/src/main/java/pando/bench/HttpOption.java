@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options that show the index while it runs. */
+/** The options that show an index, a door or a cluster while it runs. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class HttpOption {
   private static final int PORT_MAX = 65_535;
@@ -20,9 +20,8 @@ final class HttpOption {
       names = "--http",
       paramLabel = "PORT",
       description =
-          "Shows the index while it runs, to a browser on this machine: a live page, metrics and"
-              + " health, at http://127.0.0.1:PORT/. 0 takes any free port, and prints it. Only"
-              + " where the index is in this process.")
+          "Shows what runs to a browser on this machine: a live page, metrics and health, at"
+              + " http://127.0.0.1:PORT/. 0 takes any free port, and prints it.")
   private @Nullable Integer port;
 
   @Option(
@@ -42,7 +41,7 @@ final class HttpOption {
     }
   }
 
-  /** Returns whether the index is to be shown. */
+  /** Returns whether something is to be shown. */
   boolean isGiven() {
     return port != null;
   }

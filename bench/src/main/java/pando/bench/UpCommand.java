@@ -9,8 +9,10 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.LocalCluster;
+import pando.bench.cluster.WatchedCluster;
 import pando.bench.console.Numbers;
 import pando.index.IndexOptions;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -90,14 +92,18 @@ final class UpCommand implements Callable<Integer> {
               + " temporary files).")
   private @Nullable Path directory;
 
+  @Mixin private HttpOption httpOption;
   @Mixin private ChosenIndex chosenIndex;
   @Mixin private SettingOptions settingOptions;
+
+  private volatile @Nullable WatchedCluster watched;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
     Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
+    httpOption.check();
     IndexOptions options = chosenIndex.options(settingOptions);
     String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
@@ -107,17 +113,24 @@ final class UpCommand implements Callable<Integer> {
     }
     settingOptions.all().forEach((name, value) -> index.add("--set=" + name + "=" + value));
     long start = System.nanoTime();
-    try (LocalCluster cluster =
-        LocalCluster.start(
-            new LocalCluster.Plan(
-                memoryServers,
-                computeServers,
-                String.valueOf(size),
-                Duration.ofSeconds(sessionSeconds),
-                index,
-                directory),
-            this::print)) {
-      introduce(cluster, options, System.nanoTime() - start);
+    PandoHttp http = httpOption.open();
+    try (http;
+        LocalCluster cluster =
+            LocalCluster.start(
+                new LocalCluster.Plan(
+                    memoryServers,
+                    computeServers,
+                    String.valueOf(size),
+                    Duration.ofSeconds(sessionSeconds),
+                    index,
+                    directory),
+                this::print);
+        WatchedCluster shown = new WatchedCluster(system, cluster::join)) {
+      if (http != null) {
+        watched = shown;
+        http.show(shown);
+      }
+      introduce(cluster, options, System.nanoTime() - start, http);
       if (cluster.awaitEnd()) {
         print("no compute server is left, and none is started again, so this ends");
       }
@@ -125,7 +138,8 @@ final class UpCommand implements Callable<Integer> {
     return CommandLine.ExitCode.SOFTWARE;
   }
 
-  private void introduce(LocalCluster cluster, IndexOptions options, long nanos) {
+  private void introduce(
+      LocalCluster cluster, IndexOptions options, long nanos, @Nullable PandoHttp http) {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
@@ -147,6 +161,9 @@ final class UpCommand implements Callable<Integer> {
     for (int number = 0; number < computeServers; number++) {
       out.printf("compute server %d is process %d%n", number, cluster.computeProcess(number));
     }
+    if (http != null) {
+      out.printf("live page at %s%n", http.uri());
+    }
     out.printf("Ctrl-C ends all.%n");
     out.flush();
   }
@@ -157,6 +174,10 @@ final class UpCommand implements Callable<Integer> {
   }
 
   private void print(String line) {
+    WatchedCluster shown = watched;
+    if (shown != null) {
+      shown.happened(line);
+    }
     PrintWriter err = spec.commandLine().getErr();
     err.println("pando up: " + line);
     err.flush();

@@ -1,9 +1,15 @@
 package pando.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.net.URI;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -28,6 +34,7 @@ final class UpCommandTest extends CommandFixture {
                   "--index=orca",
                   "--size=64MiB",
                   "--cache=8MiB",
+                  "--http=0",
                   "--dir=" + directory);
               ready.countDown();
             });
@@ -94,5 +101,31 @@ final class UpCommandTest extends CommandFixture {
     assertThat(execute("client", "get", servers, secret, "-1", "1")).as(err.toString()).isZero();
     assertThat(execute("cluster", "status", "--json", cluster)).isZero();
     assertThat(out.toString()).contains("\"kind\":\"REMOVE\",\"state\":\"DONE\"");
+    watch(URI.create(found(told, "live page at (\\S+)")));
+  }
+
+  /** A page that opens now has what was seen since the cluster was ready. */
+  private static void watch(URI page) {
+    assertThat(read(page.resolve("/health/ready"))).contains("\"ok\":true");
+    assertThat(read(page.resolve("/metrics")))
+        .contains(
+            "pando_cluster_servers{kind=\"memory\",state=\"serving\"} 1.0\n",
+            "pando_cluster_pool_bytes 6.7108864E7\n",
+            "pando_cluster_losses_total ",
+            "system=\"orca\"");
+    try (BufferedReader events =
+        new BufferedReader(
+            new InputStreamReader(page.resolve("/events").toURL().openStream(), UTF_8))) {
+      assertThat(events.readLine()).isEqualTo("event: past");
+      assertThat(events.readLine())
+          .contains(
+              "\"cluster\":{\"index\":\"orca\"",
+              "\"cpuSeconds\":{\"0\":",
+              "\"ranges\":[{\"server\"");
+      assertThat(events.readLine()).isEmpty();
+      assertThat(events.readLine()).isEqualTo("event: past");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

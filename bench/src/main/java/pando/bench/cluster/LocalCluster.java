@@ -202,10 +202,14 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private void awaitServing() {
-    try (Membership membership =
-        MembershipProvider.installed().connect(address(), plan.sessionTimeout())) {
+    try (Membership membership = join()) {
       new ClusterState(membership).awaitServing(1, START_MAX);
     }
+  }
+
+  /** Opens a session with the coordinator. */
+  public Membership join() {
+    return MembershipProvider.installed().connect(address(), plan.sessionTimeout());
   }
 
   /** Returns the cluster's address. */

@@ -60,6 +60,20 @@ public final class Numbers {
         : bytes(bytes);
   }
 
+  /** Returns a number of bytes in units of 1024s, such as {@code 24.4 MiB}. */
+  public static String binary(long bytes) {
+    double number = bytes;
+    String unit = "B";
+    for (String larger : SIZE_UNITS) {
+      if (number < 1_024) {
+        break;
+      }
+      number /= 1_024;
+      unit = larger;
+    }
+    return decimal(number, unit.equals("B") ? 0 : 1) + " " + unit;
+  }
+
   /** Returns a number of bytes in units of thousands, such as {@code 25.6 MB}. */
   public static String bytes(long bytes) {
     if (bytes < 1_000) {

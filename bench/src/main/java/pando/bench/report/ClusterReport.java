@@ -126,20 +126,40 @@ public record ClusterReport(
     StringWriter text = new StringWriter();
     try (JsonGenerator json = new JsonFactory().createGenerator(ObjectWriteContext.empty(), text)) {
       json.writeStartObject();
-      config.ifPresent(found -> json.writeStringProperty("index", found.system()));
-      leader.ifPresent(number -> json.writeNumberProperty("leader", number));
-      json.writeArrayPropertyStart("memoryServers");
-      memoryServers.forEach(entry -> write(json, entry));
-      json.writeEndArray();
-      json.writeArrayPropertyStart("computeServers");
-      computeServers.forEach(member -> write(json, member));
-      json.writeEndArray();
-      json.writeArrayPropertyStart("changes");
-      changes.forEach(change -> write(json, change));
-      json.writeEndArray();
+      write(json);
       json.writeEndObject();
     }
     return text + System.lineSeparator();
+  }
+
+  /** Writes it as properties of an object. */
+  public void write(JsonGenerator json) {
+    config.ifPresent(found -> json.writeStringProperty("index", found.system()));
+    leader.ifPresent(number -> json.writeNumberProperty("leader", number));
+    json.writeArrayPropertyStart("memoryServers");
+    memoryServers.forEach(entry -> write(json, entry));
+    json.writeEndArray();
+    json.writeArrayPropertyStart("computeServers");
+    computeServers.forEach(member -> write(json, member));
+    json.writeEndArray();
+    json.writeArrayPropertyStart("ranges");
+    routes.filter(Routes::isPartitioned).ifPresent(found -> writeRanges(json, found));
+    json.writeEndArray();
+    json.writeArrayPropertyStart("changes");
+    changes.forEach(change -> write(json, change));
+    json.writeEndArray();
+  }
+
+  private static void writeRanges(JsonGenerator json, Routes routes) {
+    for (int range = 0; range < routes.routes().size(); range++) {
+      Routes.Route route = routes.routes().get(range);
+      json.writeStartObject();
+      json.writeNumberProperty("server", route.owner());
+      json.writeStringProperty("from", String.valueOf(route.low()));
+      json.writeBooleanProperty("served", !route.address().isEmpty());
+      json.writeNumberProperty("share", routes.partitioning().shareOfRange(range));
+      json.writeEndObject();
+    }
   }
 
   private static void write(JsonGenerator json, PoolEntry entry) {
@@ -161,6 +181,10 @@ public record ClusterReport(
     json.writeStringProperty("state", member.state().name());
     json.writeNumberProperty("entries", member.entries());
     json.writeNumberProperty("unwrittenBytes", member.unwritten().bytes());
+    double seconds = member.unwritten().secondsMax();
+    if (Double.isFinite(seconds)) {
+      json.writeNumberProperty("unwrittenSeconds", seconds);
+    }
     // As text: it may be beyond what numbers of JSON hold exactly.
     low(member.number()).ifPresent(low -> json.writeStringProperty("from", String.valueOf(low)));
     json.writeEndObject();

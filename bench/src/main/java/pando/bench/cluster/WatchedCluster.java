@@ -1,0 +1,287 @@
+package pando.bench.cluster;
+
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import pando.bench.console.Numbers;
+import pando.bench.report.ClusterReport;
+import pando.client.Routes;
+import pando.cluster.Change;
+import pando.cluster.ClusterState;
+import pando.cluster.Member;
+import pando.cluster.Membership;
+import pando.cluster.PoolEntry;
+import pando.cluster.ServerState;
+import pando.fabric.PandoException;
+import pando.index.Meters;
+import pando.index.Unwritten;
+import pando.metrics.Watched;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * A cluster on this machine, as its page shows it: what the coordinator knows, how busy processes
+ * are, and what has happened since it was first looked at.
+ */
+public final class WatchedCluster implements Watched, AutoCloseable {
+  /** How many of what has happened are shown. */
+  private static final int HAPPENINGS_MAX = 20;
+
+  private static final JsonFactory JSON = new JsonFactory();
+  private static final ClusterReport NOTHING =
+      new ClusterReport(
+          Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty(), List.of());
+
+  private final String system;
+  private final Supplier<Membership> sessions;
+  private final Deque<Happening> happenings = new ArrayDeque<>();
+  private final Map<Integer, Unwritten> lastUnwritten = new HashMap<>();
+  private final Set<String> known = new HashSet<>();
+  private @Nullable Membership session;
+  private ClusterReport report = NOTHING;
+  private List<String> hindrances = List.of("not looked at yet");
+  private boolean isLookedAt;
+  private long losses;
+  private boolean closed;
+
+  private record Happening(long millis, boolean isLoss, String text) {}
+
+  /**
+   * Prepares to look at a cluster.
+   *
+   * @param system name of the index's system
+   * @param sessions opens a session with the coordinator, also where one has ended
+   */
+  public WatchedCluster(String system, Supplier<Membership> sessions) {
+    this.system = system;
+    this.sessions = sessions;
+  }
+
+  @Override
+  public String name() {
+    return system;
+  }
+
+  /** Notes what has happened to a process. */
+  public synchronized void happened(String line) {
+    note(false, line);
+  }
+
+  private void note(boolean isLoss, String text) {
+    happenings.addLast(new Happening(System.currentTimeMillis(), isLoss, text));
+    if (happenings.size() > HAPPENINGS_MAX) {
+      happenings.removeFirst();
+    }
+  }
+
+  @Override
+  public synchronized String json() {
+    if (!closed) {
+      look();
+    }
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
+      json.writeStartObject();
+      report.write(json);
+      json.writeObjectPropertyStart("cpuSeconds");
+      report.computeServers().forEach(server -> writeProcessor(json, server));
+      json.writeEndObject();
+      json.writeArrayPropertyStart("happenings");
+      happenings.forEach(happening -> write(json, happening));
+      json.writeEndArray();
+      json.writeEndObject();
+    }
+    return text.toString();
+  }
+
+  private static void writeProcessor(JsonGenerator json, Member server) {
+    ProcessHandle.of(server.process())
+        .flatMap(process -> process.info().totalCpuDuration())
+        .map(Duration::toMillis)
+        .ifPresent(
+            millis -> json.writeNumberProperty(String.valueOf(server.number()), millis / 1e3));
+  }
+
+  private static void write(JsonGenerator json, Happening happening) {
+    json.writeStartObject();
+    json.writeNumberProperty("millis", happening.millis);
+    json.writeBooleanProperty("loss", happening.isLoss);
+    json.writeStringProperty("text", happening.text);
+    json.writeEndObject();
+  }
+
+  private void look() {
+    try {
+      report = ClusterReport.of(new ClusterState(session()));
+      hindrances = hindrancesOf(report);
+      noteLosses();
+      isLookedAt = true;
+    } catch (PandoException e) {
+      hindrances = List.of("the coordinator does not answer: " + e.getMessage());
+    }
+  }
+
+  private Membership session() {
+    Membership open = session;
+    if (open != null && open.status() != Membership.Status.LOST) {
+      return open;
+    }
+    closeSession();
+    open = sessions.get();
+    session = open;
+    return open;
+  }
+
+  private static List<String> hindrancesOf(ClusterReport report) {
+    List<String> all = new ArrayList<>();
+    if (report.routes().isEmpty()) {
+      all.add("no compute server has made the index yet");
+    }
+    unserved(report)
+        .forEach(route -> all.add("nobody serves the range of compute server " + route.owner()));
+    report.memoryServers().stream()
+        .filter(server -> server.state() == ServerState.LOST)
+        .forEach(server -> all.add("memory server " + server.number() + " is lost"));
+    return all;
+  }
+
+  private static List<Routes.Route> unserved(ClusterReport report) {
+    return report.routes().stream()
+        .flatMap(routes -> routes.routes().stream())
+        .filter(route -> route.address().isEmpty())
+        .toList();
+  }
+
+  /** Notes what is lost and was not when it was looked at before. */
+  private void noteLosses() {
+    for (Change change : report.changes()) {
+      if (change.isFence() && change.state() == Change.State.DONE) {
+        long bytes = lastUnwritten.getOrDefault(change.server(), Unwritten.NONE).bytes();
+        noteLoss(
+            "change " + change.id(),
+            "compute server %d was lost, with about %s that it had not written to the pool"
+                .formatted(change.server(), Numbers.binary(bytes)));
+      }
+    }
+    for (PoolEntry server : report.memoryServers()) {
+      if (server.state() == ServerState.LOST) {
+        noteLoss(
+            "memory server " + server.number() + " " + server.incarnation(),
+            "memory server %d was lost, with all that it held".formatted(server.number()));
+      }
+    }
+    report
+        .computeServers()
+        .forEach(server -> lastUnwritten.put(server.number(), server.unwritten()));
+  }
+
+  private void noteLoss(String id, String text) {
+    if (known.add(id) && isLookedAt) {
+      losses++;
+      note(true, text);
+    }
+  }
+
+  @Override
+  public synchronized List<String> hindrances() {
+    return hindrances;
+  }
+
+  @Override
+  public void meters(Meters to) {
+    gauge(to, "pando.keys", "About how many keys there are.", Member::entries);
+    gauge(
+        to,
+        "pando.unwritten.bytes",
+        "Acknowledged changes that are in the memory of compute servers alone.",
+        server -> server.unwritten().bytes());
+    to.gauge(
+        "pando.partitions", "Ranges of keys, each with a compute server.", () -> ranges().count());
+    to.gauge(
+        "pando.partitions.epoch",
+        "Changes of the ranges since the index was made.",
+        () -> now().routes().map(Routes::epoch).orElse(0L));
+    to.gauge(
+        "pando.cluster.ranges.unserved",
+        "Ranges that no compute server serves now.",
+        () -> unserved(now()).size());
+    to.gauge(
+        "pando.cluster.pool.bytes",
+        "Bytes for nodes that memory servers were given.",
+        () -> now().memoryServers().stream().mapToLong(PoolEntry::bytes).sum());
+    for (ServerState state : ServerState.values()) {
+      servers(to, state);
+    }
+    to.gauge(
+        "pando.cluster.changes",
+        "Changes of ranges that are not over.",
+        () -> now().changes().stream().filter(change -> !change.isOver()).count());
+    to.count("pando.cluster.losses", "Servers that were lost since this began.", this::losses);
+  }
+
+  private void servers(Meters to, ServerState state) {
+    String meaning = "Servers, by what they are and how far.";
+    String name = state.name().toLowerCase(Locale.ROOT);
+    to.gauge(
+        "pando.cluster.servers",
+        meaning,
+        () -> now().computeServers().stream().filter(server -> server.state() == state).count(),
+        "kind",
+        "compute",
+        "state",
+        name);
+    to.gauge(
+        "pando.cluster.servers",
+        meaning,
+        () -> now().memoryServers().stream().filter(server -> server.state() == state).count(),
+        "kind",
+        "memory",
+        "state",
+        name);
+  }
+
+  private void gauge(Meters to, String name, String meaning, ToDoubleFunction<Member> of) {
+    to.gauge(name, meaning, () -> now().computeServers().stream().mapToDouble(of).sum());
+  }
+
+  private Stream<Routes.Route> ranges() {
+    return now().routes().stream().flatMap(routes -> routes.routes().stream());
+  }
+
+  private synchronized ClusterReport now() {
+    return report;
+  }
+
+  private synchronized long losses() {
+    return losses;
+  }
+
+  private void closeSession() {
+    Membership open = session;
+    session = null;
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  /** Looks no more. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    closeSession();
+  }
+}
