@@ -125,7 +125,7 @@ final class UpCommand implements Callable<Integer> {
                     index,
                     directory),
                 this::print);
-        WatchedCluster shown = new WatchedCluster(system, cluster::join)) {
+        WatchedCluster shown = new WatchedCluster(system, cluster::openSession)) {
       if (http != null) {
         watched = shown;
         http.show(shown);
@@ -174,12 +174,12 @@ final class UpCommand implements Callable<Integer> {
   }
 
   private void print(String line) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("pando up: " + line);
+    err.flush();
     WatchedCluster shown = watched;
     if (shown != null) {
       shown.happened(line);
     }
-    PrintWriter err = spec.commandLine().getErr();
-    err.println("pando up: " + line);
-    err.flush();
   }
 }

@@ -202,13 +202,13 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private void awaitServing() {
-    try (Membership membership = join()) {
+    try (Membership membership = openSession()) {
       new ClusterState(membership).awaitServing(1, START_MAX);
     }
   }
 
   /** Opens a session with the coordinator. */
-  public Membership join() {
+  public Membership openSession() {
     return MembershipProvider.installed().connect(address(), plan.sessionTimeout());
   }
 

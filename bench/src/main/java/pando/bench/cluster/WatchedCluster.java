@@ -2,7 +2,6 @@ package pando.bench.cluster;
 
 import java.io.StringWriter;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
@@ -12,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
@@ -48,15 +49,15 @@ public final class WatchedCluster implements Watched, AutoCloseable {
 
   private final String system;
   private final Supplier<Membership> sessions;
-  private final Deque<Happening> happenings = new ArrayDeque<>();
+  private final Deque<Happening> happenings = new ConcurrentLinkedDeque<>();
   private final Map<Integer, Unwritten> lastUnwritten = new HashMap<>();
+  private final AtomicLong losses = new AtomicLong();
   private final Set<String> known = new HashSet<>();
   private @Nullable Membership session;
-  private ClusterReport report = NOTHING;
-  private List<String> hindrances = List.of("not looked at yet");
   private boolean isLookedAt;
-  private long losses;
   private boolean closed;
+  private volatile ClusterReport report = NOTHING;
+  private volatile List<String> hindrances = List.of("not looked at yet");
 
   private record Happening(long millis, boolean isLoss, String text) {}
 
@@ -77,7 +78,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   }
 
   /** Notes what has happened to a process. */
-  public synchronized void happened(String line) {
+  public void happened(String line) {
     note(false, line);
   }
 
@@ -191,13 +192,13 @@ public final class WatchedCluster implements Watched, AutoCloseable {
 
   private void noteLoss(String id, String text) {
     if (known.add(id) && isLookedAt) {
-      losses++;
+      losses.incrementAndGet();
       note(true, text);
     }
   }
 
   @Override
-  public synchronized List<String> hindrances() {
+  public List<String> hindrances() {
     return hindrances;
   }
 
@@ -214,23 +215,23 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     to.gauge(
         "pando.partitions.epoch",
         "Changes of the ranges since the index was made.",
-        () -> now().routes().map(Routes::epoch).orElse(0L));
+        () -> report.routes().map(Routes::epoch).orElse(0L));
     to.gauge(
         "pando.cluster.ranges.unserved",
         "Ranges that no compute server serves now.",
-        () -> unserved(now()).size());
+        () -> unserved(report).size());
     to.gauge(
         "pando.cluster.pool.bytes",
         "Bytes for nodes that memory servers were given.",
-        () -> now().memoryServers().stream().mapToLong(PoolEntry::bytes).sum());
+        () -> report.memoryServers().stream().mapToLong(PoolEntry::bytes).sum());
     for (ServerState state : ServerState.values()) {
       servers(to, state);
     }
     to.gauge(
         "pando.cluster.changes",
         "Changes of ranges that are not over.",
-        () -> now().changes().stream().filter(change -> !change.isOver()).count());
-    to.count("pando.cluster.losses", "Servers that were lost since this began.", this::losses);
+        () -> report.changes().stream().filter(change -> !change.isOver()).count());
+    to.count("pando.cluster.losses", "Servers that were lost since this began.", losses::get);
   }
 
   private void servers(Meters to, ServerState state) {
@@ -239,7 +240,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     to.gauge(
         "pando.cluster.servers",
         meaning,
-        () -> now().computeServers().stream().filter(server -> server.state() == state).count(),
+        () -> report.computeServers().stream().filter(server -> server.state() == state).count(),
         "kind",
         "compute",
         "state",
@@ -247,7 +248,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     to.gauge(
         "pando.cluster.servers",
         meaning,
-        () -> now().memoryServers().stream().filter(server -> server.state() == state).count(),
+        () -> report.memoryServers().stream().filter(server -> server.state() == state).count(),
         "kind",
         "memory",
         "state",
@@ -255,19 +256,11 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   }
 
   private void gauge(Meters to, String name, String meaning, ToDoubleFunction<Member> of) {
-    to.gauge(name, meaning, () -> now().computeServers().stream().mapToDouble(of).sum());
+    to.gauge(name, meaning, () -> report.computeServers().stream().mapToDouble(of).sum());
   }
 
   private Stream<Routes.Route> ranges() {
-    return now().routes().stream().flatMap(routes -> routes.routes().stream());
-  }
-
-  private synchronized ClusterReport now() {
-    return report;
-  }
-
-  private synchronized long losses() {
-    return losses;
+    return report.routes().stream().flatMap(routes -> routes.routes().stream());
   }
 
   private void closeSession() {
