@@ -152,9 +152,9 @@ final class MainTest extends CommandFixture {
         "pando bench --distribution uniform,zipfian       | --distribution takes one value",
         "pando simulate --index fg --set validation=lot   | one of auto, lines",
         "pando compare                                    | --figure",
-        "pando compare --figure 12                        | '12' is not one of sherman-10",
+        "pando compare --figure 12                        | '12' is not one of orca",
         "pando compare --figure rolex                     | rolex-ycsb, rolex-scaling, rolex-data,"
-            + " rolex-retraining, rolex-empty, systems",
+            + " rolex-retraining, rolex-empty",
         "pando compare --figure dex-6 --records 9         | --records is out of range",
         "pando compare --figure orca-caches --records 100K | the cache is too small for the",
         "pando compare --html page.html                   | needs --figure NAME, or --html or",
