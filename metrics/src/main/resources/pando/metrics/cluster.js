@@ -69,7 +69,7 @@ function tellCluster(now, before) {
     shares.has(server.number) ? percent(shares.get(server.number)) : 'no range',
     said(busy => grouped(busy, 2), processors(now, before, server)),
     server.unwrittenBytes > 0 ? '~ ' + bytes(server.unwrittenBytes) : 'nothing',
-    server.unwrittenSeconds === undefined ? '–' : time(server.unwrittenSeconds),
+    said(time, server.unwrittenSeconds || null),
     count(server.epoch),
     server.address || '–',
     `${server.process} on ${server.machine}`,

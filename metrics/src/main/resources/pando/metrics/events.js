@@ -34,7 +34,7 @@ function show(now) {
   }
   const before = take(now);
   become(now.closed ? 'lost' : 'live', now.closed ? 'closed' : 'live');
-  document.getElementById('what').textContent = `${now.system} over ${now.fabric}`;
+  document.getElementById('what').textContent = now.cluster ? `a cluster with ${now.system}` : `${now.system} over ${now.fabric}`;
   document.title = `Pando: ${now.system}`;
   charts.forEach(chart => chart.draw());
   summary.tell('health', now.reasons.length === 0 ? 'healthy' : now.reasons.join('; '), now.reasons.length === 0 ? 'good' : 'bad');

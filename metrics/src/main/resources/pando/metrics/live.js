@@ -193,7 +193,7 @@ const partitionsBody = partitions.section.appendChild(element('div'));
 /** Shows which compute server has which part, and what is said of those that do not serve here. */
 function tellPartitions(ranges, elsewhere) {
   partitions.section.hidden = ranges.length === 0;
-  partitions.note.textContent = `${ranges.length} ranges of keys, in order`;
+  partitions.note.textContent = ranges.length === 1 ? 'one range of keys' : `${ranges.length} ranges of keys, in order`;
   const bar = element('div', 'bar');
   const legend = element('ul', 'legend');
   for (const {server, served, share} of ranges) {

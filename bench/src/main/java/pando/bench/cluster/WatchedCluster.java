@@ -28,7 +28,6 @@ import pando.cluster.PoolEntry;
 import pando.cluster.ServerState;
 import pando.fabric.PandoException;
 import pando.index.Meters;
-import pando.index.Unwritten;
 import pando.metrics.Watched;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
@@ -50,7 +49,10 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   private final String system;
   private final Supplier<Membership> sessions;
   private final Deque<Happening> happenings = new ConcurrentLinkedDeque<>();
-  private final Map<Integer, Unwritten> lastUnwritten = new HashMap<>();
+
+  /** Compute servers that had a range when they were seen last, by number. */
+  private final Map<Integer, Member> serving = new HashMap<>();
+
   private final AtomicLong losses = new AtomicLong();
   private final Set<String> known = new HashSet<>();
   private @Nullable Membership session;
@@ -169,15 +171,24 @@ public final class WatchedCluster implements Watched, AutoCloseable {
 
   /** Notes what is lost and was not when it was looked at before. */
   private void noteLosses() {
+    Set<Integer> owners = new HashSet<>();
+    ranges().forEach(route -> owners.add(route.owner()));
     for (Change change : report.changes()) {
       if (change.isFence() && change.state() == Change.State.DONE) {
-        long bytes = lastUnwritten.getOrDefault(change.server(), Unwritten.NONE).bytes();
-        noteLoss(
-            "change " + change.id(),
-            "compute server %d was lost, with about %s that it had not written to the pool"
-                .formatted(change.server(), Numbers.binary(bytes)));
+        int number = change.server();
+        noteLoss("change " + change.id(), lost(number, serving.remove(number)));
       }
     }
+    for (Member server : report.computeServers()) {
+      Member before = serving.get(server.number());
+      if (before != null && before.epoch() < server.epoch()) {
+        // Another start of it was faster than others who could have taken over its range.
+        noteLoss(
+            "start " + before.epoch() + " of " + before.number(), lost(before.number(), before));
+      }
+      serving.put(server.number(), server);
+    }
+    serving.keySet().retainAll(owners);
     for (PoolEntry server : report.memoryServers()) {
       if (server.state() == ServerState.LOST) {
         noteLoss(
@@ -185,9 +196,12 @@ public final class WatchedCluster implements Watched, AutoCloseable {
             "memory server %d was lost, with all that it held".formatted(server.number()));
       }
     }
-    report
-        .computeServers()
-        .forEach(server -> lastUnwritten.put(server.number(), server.unwritten()));
+  }
+
+  private static String lost(int number, @Nullable Member lastSeen) {
+    long bytes = lastSeen == null ? 0 : lastSeen.unwritten().bytes();
+    return "compute server %d was lost, with about %s that it had not written to the pool"
+        .formatted(number, Numbers.binary(bytes));
   }
 
   private void noteLoss(String id, String text) {

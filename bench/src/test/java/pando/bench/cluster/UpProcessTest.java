@@ -1,9 +1,13 @@
 package pando.bench.cluster;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,6 +57,7 @@ class UpProcessTest {
                 "--size=64MiB",
                 "--cache=1MiB",
                 "--session-timeout=" + SESSION_SECONDS,
+                "--http=0",
                 "--dir=" + directory));
     return new ProcessBuilder(up).redirectError(told().toFile()).start();
   }
@@ -85,6 +90,16 @@ class UpProcessTest {
   private static void await(BooleanSupplier condition) throws InterruptedException {
     while (!condition.getAsBoolean()) {
       TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  /** Returns how many losses the page of the cluster has. */
+  private static int losses(URI metrics) {
+    try (InputStream in = metrics.toURL().openStream()) {
+      String text = new String(in.readAllBytes(), UTF_8);
+      return (int) Double.parseDouble(found(text, "\npando_cluster_losses_total (\\S+)"));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
@@ -124,6 +139,8 @@ class UpProcessTest {
           assertThat(session.value()).isEqualTo(i);
         }
         assertThat(hasTold("is lost;|is lost for good")).isFalse();
+        URI metrics = URI.create(found(introduction, "live page at (\\S+)")).resolve("metrics");
+        assertThat(losses(metrics)).isZero();
         long killed = Long.parseLong(found(introduction, "compute server 1 is process (\\d+)"));
         signal("KILL", List.of(killed));
         await(() -> hasTold("compute server 1 is process \\d+ now"));
@@ -133,6 +150,7 @@ class UpProcessTest {
                         + killed
                         + "\\) was killed.*not written back is lost"))
             .isTrue();
+        await(() -> losses(metrics) == 1);
         for (int i = 0; i < KEYS; i++) {
           session.store(Long.MIN_VALUE + i * STEP, -i);
           assertThat(session.get(Long.MIN_VALUE + i * STEP)).isTrue();
