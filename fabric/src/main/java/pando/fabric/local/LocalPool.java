@@ -15,6 +15,7 @@ import pando.fabric.mapped.MappedFabric;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.SystemMemory;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
 
@@ -44,7 +45,9 @@ public final class LocalPool implements AutoCloseable {
     return of(
         options,
         NativeMemory::allocate,
-        (number, segment) -> MemoryServer.start(number, 0, segment, options));
+        (number, segment) ->
+            MemoryServer.start(
+                number, 0, segment, options, SystemMemory.own()::availableBytes));
   }
 
   /**
@@ -55,7 +58,8 @@ public final class LocalPool implements AutoCloseable {
     return of(
         options,
         NativeMemory::forkable,
-        (number, segment) -> MemoryServer.unattended(number, segment, options));
+        (number, segment) ->
+            MemoryServer.unattended(number, segment, options, () -> Long.MAX_VALUE));
   }
 
   /**
@@ -157,6 +161,9 @@ public final class LocalPool implements AutoCloseable {
       for (int number = 0; number < count; number++) {
         NativeMemory memory = memorySource.apply(number);
         memories.add(memory);
+        // Behind the DRAM a word and a slot of the mailbox are used here and there.
+        long dramBytes = layout.dramBytes();
+        memory.askForHugePages(dramBytes, layout.bytes() - dramBytes, false);
         servers.add(source.make(number, memory.segment()));
       }
     } catch (RuntimeException | Error e) {

@@ -45,33 +45,43 @@ final class Mapping {
             address, bytes, Linux.PROT_READ_WRITE, flags | Linux.MAP_FIXED, descriptor, 0L);
     if (mapped != address) {
       unmap(address, bytes);
-      throw Linux.MMAP.failure(purpose, (int) -mapped);
+      throw refused(purpose, mapped);
     }
     if (bytes >= NativeMemory.HUGE_PAGE_BYTES) {
-      askForHugePages(address, bytes);
+      try {
+        askForHugePages(address, bytes, true);
+      } catch (RuntimeException | Error e) {
+        unmap(address, bytes);
+        throw e;
+      }
     }
     return address;
   }
 
+  private static NativeMemoryException refused(String purpose, long returned) {
+    return Linux.MMAP.failure(
+        purpose + "; take less memory, or raise what limits it: ulimit -v, vm.overcommit_memory",
+        (int) -returned);
+  }
+
   /**
-   * Asks for huge pages; must come before the first access. A refusal, by a kernel without huge
-   * pages, is ignored.
+   * Asks for huge pages, or for small ones, where memory is not committed yet; the system may bring
+   * small ones together later. A refusal, by a kernel without huge pages, is ignored.
    */
-  private static void askForHugePages(long address, long bytes) {
-    try {
-      long advised = Linux.MADVISE.tryCall(address, bytes, Linux.MADV_HUGEPAGE);
-      assert advised <= 0;
-    } catch (RuntimeException | Error e) {
-      unmap(address, bytes);
-      throw e;
-    }
+  static void askForHugePages(long address, long bytes, boolean huge) {
+    int advice = huge ? Linux.MADV_HUGEPAGE : Linux.MADV_NOHUGEPAGE;
+    long advised = Linux.MADVISE.tryCall(address, bytes, advice);
+    assert advised <= 0;
   }
 
   /** Reserves address space, aligned to a huge page if the mapping is large enough for one. */
   private static long reserve(long bytes, String purpose) {
     long slack = bytes < NativeMemory.HUGE_PAGE_BYTES ? 0 : NativeMemory.HUGE_PAGE_BYTES;
     int flags = Linux.MAP_PRIVATE | Linux.MAP_ANONYMOUS | Linux.MAP_NORESERVE;
-    long start = Linux.MMAP.call(purpose, 0L, bytes + slack, Linux.PROT_NONE, flags, -1, 0L);
+    long start = Linux.MMAP.tryCall(0L, bytes + slack, Linux.PROT_NONE, flags, -1, 0L);
+    if (start < 0) {
+      throw refused(purpose, start);
+    }
     if (slack == 0) {
       return start;
     }

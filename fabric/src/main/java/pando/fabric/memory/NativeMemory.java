@@ -106,6 +106,22 @@ public final class NativeMemory implements AutoCloseable {
     return new NativeMemory(arena, arena.allocate(bytes, Linux.PAGE_BYTES), NO_FILE);
   }
 
+  /**
+   * Asks for huge pages in a part of the memory, or for small ones: for a part that is used here
+   * and there, of which huge ones would commit far more than is used.
+   *
+   * @param offset of the part, rounded up to a page
+   * @param bytes of the part, rounded down to pages
+   */
+  public void askForHugePages(long offset, long bytes, boolean huge) {
+    if (Linux.isAvailable()) {
+      MemorySegment part = segment.asSlice(offset, bytes);
+      long start = Math.ceilDiv(part.address(), Linux.PAGE_BYTES) * Linux.PAGE_BYTES;
+      long end = (part.address() + bytes) / Linux.PAGE_BYTES * Linux.PAGE_BYTES;
+      Mapping.askForHugePages(start, Math.max(end - start, 0), huge);
+    }
+  }
+
   /** Returns the memory, always as the same segment. */
   public MemorySegment segment() {
     return segment;

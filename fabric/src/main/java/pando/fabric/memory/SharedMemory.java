@@ -31,14 +31,14 @@ public final class SharedMemory implements AutoCloseable {
   public static SharedMemory create(String name, long bytes) {
     checkSystem();
     long fileBytes = Mapping.roundUp(bytes);
-    if (fileBytes <= AvailableMemory.hugePageBytes()) {
+    if (fileBytes <= SystemMemory.own().hugePageBytes()) {
       try {
         return create(name, bytes, fileBytes, Linux.MFD_HUGETLB | Linux.MFD_HUGE_2MB);
       } catch (NativeMemoryException takenMeanwhile) {
         // Falls back to ordinary pages.
       }
     }
-    long available = AvailableMemory.bytes();
+    long available = SystemMemory.own().availableBytes();
     if (fileBytes > available) {
       throw new NativeMemoryException(
           "not enough memory: bytes=" + fileBytes + ", availableBytes=" + available);

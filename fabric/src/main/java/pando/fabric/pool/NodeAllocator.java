@@ -28,6 +28,11 @@ public final class NodeAllocator {
   /** Bytes of freed nodes that are kept per memory server before a batch is returned. */
   public static final int FREE_BYTES_MAX = 8 << 20;
 
+  /** There are chunks that nobody has, and that a memory server does not give out. */
+  private static final String REFUSED =
+      "the system has no memory for more of the pool (give the machine or the container of the"
+          + " memory server more, end other programs there, or remove entries)";
+
   private static final int NODE_BYTES_MIN = 64;
   private static final int NODE_ALIGNMENT = 64;
 
@@ -367,17 +372,26 @@ public final class NodeAllocator {
     }
   }
 
+  private static boolean hasFreeChunk(int server, Worker worker, long callMessage) {
+    Words.set(worker.memory(), callMessage, Long.MAX_VALUE); // no node sizes
+    worker.call(server, SpaceMessage.SPACE, callMessage, SpaceMessage.bytes(1));
+    return fields(worker, callMessage, 1)[0] > 0;
+  }
+
   private PoolFullException full(Worker worker, long callMessage) {
     long[] sums = new long[3];
+    boolean isRefused = false;
     for (int server = 0; server < shelves.length; server++) {
       worker.call(server, SpaceMessage.USAGE, callMessage, 0);
-      long[] usage = fields(worker, callMessage, sums.length);
+      long[] usage = fields(worker, callMessage, 4);
+      isRefused |= usage[0] - usage[1] >= usage[3] && hasFreeChunk(server, worker, callMessage);
       for (int i = 0; i < sums.length; i++) {
         sums[i] += usage[i];
       }
     }
     return new PoolFullException(
-        "memory pool is full: memoryServers="
+        (isRefused ? REFUSED : "memory pool is full")
+            + ": memoryServers="
             + shelves.length
             + ", nodeBytes="
             + nodeBytes

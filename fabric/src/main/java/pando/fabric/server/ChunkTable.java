@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.SequencedSet;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
@@ -37,6 +38,12 @@ final class ChunkTable {
   private static final int NODE_ALIGNMENT = 64;
   private static final int NODE_BYTES_MIN = 64;
 
+  /** The system is asked whether it has so many bytes before so many are committed. */
+  static final long ASKED_BYTES = 8 << 20;
+
+  /** Bytes that are left to the system. */
+  static final long SPARE_BYTES = 32 << 20;
+
   private static final int PARTS_MAX = 64;
   private static final int PART_BYTES_MIN = 4096;
 
@@ -54,7 +61,10 @@ final class ChunkTable {
    */
   private final @Nullable Chunk[] chunks;
 
-  /** Free chunks. The one freed last is given out first, as its memory is committed already. */
+  /**
+   * Free chunks. The one freed last is given out first, as its memory is committed already; behind
+   * all of those are the ones that nobody has had yet, in their order.
+   */
   private final Deque<Integer> free = new ArrayDeque<>();
 
   /** Free parts of chunks of which other parts are given out. */
@@ -72,14 +82,25 @@ final class ChunkTable {
   private long reservedBytes;
   private long returnedBytes;
 
+  /** Returns the bytes that the system has left for chunks that nobody has had yet. */
+  private final LongSupplier available;
+
+  /** Of the chunks, so many have been given out once: their memory is committed. */
+  private int committed;
+
+  /** Chunks that may be committed before the system is asked again. */
+  private int allowed;
+
   /**
    * Creates a table whose chunks are all free.
    *
    * @param dram zeroed memory, as the layout has it
+   * @param available returns how many bytes of it the system can still commit
    */
-  ChunkTable(ServerLayout layout, MemorySegment dram) {
+  ChunkTable(ServerLayout layout, MemorySegment dram, LongSupplier available) {
     this.layout = layout;
     this.dram = dram;
+    this.available = available;
     this.parts = parts(layout.chunkBytes());
     this.partBytes = layout.chunkBytes() / parts;
     this.partsOut = new int[layout.chunks()];
@@ -94,9 +115,15 @@ final class ChunkTable {
     return chunkBytes % (parts * NODE_ALIGNMENT) == 0 ? parts : 1;
   }
 
+  /** Returns a table whose chunks are all free, for zeroed memory. */
+  ChunkTable anew(MemorySegment zeroedDram) {
+    return new ChunkTable(layout, zeroedDram, available);
+  }
+
   /** Returns an independent copy of this table, for a copy of the memory. */
   synchronized ChunkTable copy(MemorySegment copiedDram) {
-    ChunkTable copy = new ChunkTable(layout, copiedDram);
+    ChunkTable copy = anew(copiedDram);
+    copy.committed = committed;
     copy.free.clear();
     copy.free.addAll(free);
     copy.freeParts.addAll(freeParts);
@@ -146,11 +173,34 @@ final class ChunkTable {
   /** Takes a whole chunk; returns its offset, or -1 if none is free. */
   synchronized long takeChunk(long type) {
     nodeBytes(type);
-    Integer number = free.pollFirst();
-    if (number == null) {
+    int number = takeFree();
+    return number < 0 ? -1 : take(number * parts, type, layout.chunkBytes());
+  }
+
+  /** Takes a free chunk; returns its number, or -1 if there is none that may be committed. */
+  private int takeFree() {
+    Integer number = free.peekFirst();
+    if (number == null || (number >= committed && !mayCommit())) {
       return -1;
     }
-    return take(number * parts, type, layout.chunkBytes());
+    committed = Math.max(committed, number + 1);
+    return free.removeFirst();
+  }
+
+  /**
+   * Returns whether the system has the memory for another chunk, and some to spare: it would end
+   * this process rather than refuse it. Asks once for as many chunks as {@link #ASKED_BYTES} are.
+   */
+  private boolean mayCommit() {
+    if (allowed == 0) {
+      long asked = Math.max(ASKED_BYTES, layout.chunkBytes());
+      if (available.getAsLong() < asked + SPARE_BYTES) {
+        return false;
+      }
+      allowed = (int) (asked / layout.chunkBytes());
+    }
+    allowed--;
+    return true;
   }
 
   /**
@@ -161,9 +211,9 @@ final class ChunkTable {
     if (nodeBytes(type) > partBytes) {
       return -1;
     }
-    if (freeParts.isEmpty() && !free.isEmpty()) {
-      int first = free.removeFirst() * parts;
-      for (int part = 0; part < parts; part++) {
+    if (freeParts.isEmpty()) {
+      int first = takeFree() * parts;
+      for (int part = 0; first >= 0 && part < parts; part++) {
         freeParts.add(first + part);
       }
     }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongSupplier;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.ServerLayout;
@@ -49,10 +50,16 @@ public final class MemoryServer implements AutoCloseable {
    * @param incarnation differs each time a memory server starts
    * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, processor threads and handlers
+   * @param available returns how many bytes the system can still commit, for chunks that have never
+   *     been given out
    */
   public static MemoryServer start(
-      int number, long incarnation, MemorySegment segment, PoolOptions options) {
-    MemoryServer server = unattended(number, segment, options);
+      int number,
+      long incarnation,
+      MemorySegment segment,
+      PoolOptions options,
+      LongSupplier available) {
+    MemoryServer server = unattended(number, segment, options, available);
     MemorySegment mailbox = segment.asSlice(server.layout.mailboxOffset(), MailboxLayout.BYTES);
     writeHeader(mailbox, number, incarnation, server.layout);
     try {
@@ -72,9 +79,14 @@ public final class MemoryServer implements AutoCloseable {
    * @param number number of this memory server in its fabric
    * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, and handlers
+   * @param available as {@link #start} has it
    */
-  public static MemoryServer unattended(int number, MemorySegment segment, PoolOptions options) {
-    return free(number, segment, layout(options), options.handlers());
+  public static MemoryServer unattended(
+      int number, MemorySegment segment, PoolOptions options, LongSupplier available) {
+    ServerLayout layout = layout(options);
+    MemorySegment dram = dram(segment, layout);
+    ChunkTable table = new ChunkTable(layout, dram, available);
+    return new MemoryServer(number, dram, layout, table, options.handlers());
   }
 
   /**
@@ -94,13 +106,8 @@ public final class MemoryServer implements AutoCloseable {
    * @param segment zeroed memory, as large as this one's
    */
   public MemoryServer anew(MemorySegment segment) {
-    return free(number, segment, layout, services.handlers());
-  }
-
-  private static MemoryServer free(
-      int number, MemorySegment segment, ServerLayout layout, List<CallHandler> handlers) {
     MemorySegment dram = dram(segment, layout);
-    return new MemoryServer(number, dram, layout, new ChunkTable(layout, dram), handlers);
+    return new MemoryServer(number, dram, layout, table.anew(dram), services.handlers());
   }
 
   private static MemorySegment dram(MemorySegment segment, ServerLayout layout) {

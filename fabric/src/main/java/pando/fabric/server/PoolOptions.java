@@ -3,6 +3,7 @@ package pando.fabric.server;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import pando.fabric.memory.SystemMemory;
 
 /**
  * The size of a pool, its processor threads and its services. Start from {@link #defaults()} and
@@ -59,6 +60,26 @@ public record PoolOptions(
   /** Four memory servers of 4 GiB with one processor thread each and no handlers. */
   public static PoolOptions defaults() {
     return DEFAULTS;
+  }
+
+  /**
+   * Returns the bytes of a local pool for which nobody has named a size: half of the memory that
+   * this process may use, that of the machine or of its container if that is less; those of the
+   * defaults where the system does not say.
+   */
+  public static long bytesOfThisMachine() {
+    long limit = SystemMemory.own().limitBytes();
+    return limit == Long.MAX_VALUE
+        ? DEFAULTS.memoryServers * DEFAULTS.bytesPerServer
+        : limit / 2;
+  }
+
+  /**
+   * Returns these options with another size of all memory servers together, of which each has an
+   * equal part, a chunk at least.
+   */
+  public PoolOptions withBytes(long bytes) {
+    return withBytesPerServer(Math.clamp(bytes / memoryServers, chunkBytes, BYTES_MAX));
   }
 
   /** Returns these options with another number of memory servers. */

@@ -76,7 +76,13 @@ public final class ShmMemoryServer extends HostedMemoryServer {
       SharedMemory memory) {
     // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
-    MemoryServer server = MemoryServer.start(number, incarnation, memory.segment(), options);
+    MemoryServer server =
+        MemoryServer.start(
+            number,
+            incarnation,
+            memory.segment(),
+            options,
+            () -> Long.MAX_VALUE); // as all of it is committed
     try {
       registry.publish(
           name,

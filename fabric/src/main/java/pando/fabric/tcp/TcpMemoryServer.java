@@ -14,6 +14,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.base.Fences;
 import pando.fabric.layout.ServerLayout;
@@ -21,6 +22,7 @@ import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.SystemMemory;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
 import pando.fabric.server.PoolOptions;
@@ -74,7 +76,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       Credentials credentials,
       PeerLimits limits,
       @Nullable CardAccess card) {
-    super(MemoryServer.unattended(number, memory.segment(), options));
+    super(MemoryServer.unattended(number, memory.segment(), options, available(card)));
     ServerLayout layout = MemoryServer.layout(options);
     this.listener = listener;
     this.address =
@@ -104,6 +106,11 @@ public final class TcpMemoryServer extends HostedMemoryServer {
             .name("pando-memory-server-" + number + "-acceptor")
             .daemon()
             .unstarted(this::accept);
+  }
+
+  /** What a card reaches is committed at the start. */
+  private static LongSupplier available(@Nullable CardAccess card) {
+    return card == null ? SystemMemory.own()::availableBytes : () -> Long.MAX_VALUE;
   }
 
   /**

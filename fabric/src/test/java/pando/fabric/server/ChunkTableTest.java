@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,7 +28,7 @@ class ChunkTableTest {
 
   private final ServerLayout layout = new ServerLayout((long) CHUNKS * CHUNK_BYTES, CHUNK_BYTES);
   private final MemorySegment memory = MemorySegment.ofArray(new byte[(int) layout.dramBytes()]);
-  private ChunkTable table = new ChunkTable(layout, memory);
+  private ChunkTable table = new ChunkTable(layout, memory, () -> Long.MAX_VALUE);
 
   @ParameterizedTest
   @ValueSource(longs = {0x5EED_0002L, 0x5EED_0003L, 0x5EED_0004L})
@@ -54,6 +55,30 @@ class ChunkTableTest {
       model.takeAll(nodeBytes).forEach(offset -> release(nodeBytes, offset));
     }
     assertThat(table.usage()).isEqualTo(new PoolUsage((long) CHUNKS * CHUNK_BYTES, 0, 0));
+  }
+
+  @Test
+  void shouldGrowOnlyAsFarAsTheSystemHasMemory() {
+    int chunkBytes = (int) ChunkTable.ASKED_BYTES / 2;
+    ServerLayout four = new ServerLayout(4L * chunkBytes, chunkBytes);
+    MemorySegment bytes = MemorySegment.ofArray(new byte[(int) four.dramBytes()]);
+    AtomicLong available = new AtomicLong(ChunkTable.ASKED_BYTES + ChunkTable.SPARE_BYTES);
+    ChunkTable growing = new ChunkTable(four, bytes, available::get);
+    long first = growing.takeChunk(chunkBytes);
+    available.decrementAndGet();
+    assertThat(growing.takeChunk(chunkBytes)).isEqualTo(first + chunkBytes);
+    assertThat(growing.takeChunk(chunkBytes)).isEqualTo(-1);
+    assertThat(growing.takePart(64)).isEqualTo(-1);
+    assertThat(growing.usage())
+        .isEqualTo(new PoolUsage(4L * chunkBytes, 2L * chunkBytes, 2L * chunkBytes));
+    // What is committed already is given out again, whole and in parts.
+    growing.release(chunkBytes, new long[] {first + chunkBytes}, 1);
+    assertThat(growing.takePart(64)).isEqualTo(first + chunkBytes);
+    growing.release(chunkBytes, new long[] {first}, 1);
+    assertThat(growing.takeChunk(chunkBytes)).isEqualTo(first);
+    assertThat(growing.takeChunk(chunkBytes)).isEqualTo(-1);
+    available.incrementAndGet();
+    assertThat(growing.takeChunk(chunkBytes)).isEqualTo(first + 2L * chunkBytes);
   }
 
   @Test
@@ -119,7 +144,7 @@ class ChunkTableTest {
     int chunkBytes = 64 << 10;
     ServerLayout two = new ServerLayout(2L * chunkBytes, chunkBytes);
     MemorySegment bytes = MemorySegment.ofArray(new byte[(int) two.dramBytes()]);
-    ChunkTable parted = new ChunkTable(two, bytes);
+    ChunkTable parted = new ChunkTable(two, bytes, () -> Long.MAX_VALUE);
     int partBytes = parted.partBytes();
     assertThat(partBytes).isEqualTo(4096);
     List<Long> offsets = new ArrayList<>();

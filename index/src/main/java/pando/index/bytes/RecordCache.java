@@ -31,8 +31,12 @@ final class RecordCache implements AutoCloseable {
     this.parts = new RecordPart[1 << bits];
     long partBytes = Math.min(bytes >> bits, RecordPart.BYTES_MAX) & -Long.BYTES;
     this.memory = NativeMemory.allocate(Math.max(partBytes << bits, 1));
+    // Each part fills from its start, so huge pages would commit most of the memory at once.
+    memory.askForHugePages(0, partBytes << bits, false);
     for (int i = 0; i < parts.length; i++) {
-      parts[i] = new RecordPart(memory.segment().asSlice(i * partBytes, partBytes));
+      long start = i * partBytes;
+      MemorySegment part = memory.segment().asSlice(start, partBytes);
+      parts[i] = new RecordPart(part, () -> memory.askForHugePages(start, partBytes, true));
     }
   }
 

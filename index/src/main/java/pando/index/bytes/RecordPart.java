@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A part of the cache of records: a table by hash, and a log of records, oldest first, which goes
@@ -93,13 +94,18 @@ final class RecordPart {
 
   private boolean empty = true;
 
+  /** What to do when the log is full for the first time. */
+  private @Nullable Runnable onFull;
+
   /**
    * Creates an empty part.
    *
    * @param memory zeros, a multiple of 8 bytes
+   * @param onFull what to do when all of it is used for the first time
    */
-  RecordPart(MemorySegment memory) {
+  RecordPart(MemorySegment memory, Runnable onFull) {
     this.memory = memory;
+    this.onFull = onFull;
     int chains = (int) Math.max(Long.highestOneBit(memory.byteSize() / CHAIN_PART), 1);
     this.chainMask = chains - 1;
     this.log = Block.padded((long) chains * CHAIN_BYTES);
@@ -364,6 +370,10 @@ final class RecordPart {
     } else if (tail > head && end - tail < bytes) {
       wrap = tail;
       tail = log;
+      if (onFull != null) {
+        onFull.run();
+        onFull = null;
+      }
     }
     long taken = tail;
     tail += bytes;

@@ -25,7 +25,7 @@ class RecordPartTest {
   private static final int OPERATIONS = Seeds.count(100_000, 200_000, 3_000_000);
 
   private static RecordPart part(Arena arena, int bytes) {
-    return new RecordPart(arena.allocate(Math.max(bytes, 8), 8).asSlice(0, bytes));
+    return new RecordPart(arena.allocate(Math.max(bytes, 8), 8).asSlice(0, bytes), () -> {});
   }
 
   @ParameterizedTest
