@@ -18,5 +18,7 @@ module pando.index {
   exports pando.index.rolex;
   exports pando.index.session to
       pando.client;
+  exports pando.index.settings to
+      pando.map;
   exports pando.index.sherman;
 }

@@ -2,6 +2,7 @@ package pando.index;
 
 import java.util.Map;
 import pando.fabric.Fabric;
+import pando.fabric.memory.SystemMemory;
 
 /**
  * The settings of an index, and the system that they are for. Immutable; the {@code with} methods
@@ -12,6 +13,14 @@ import pando.fabric.Fabric;
 public interface IndexOptions {
   /** Maximum number of compute servers of an index. */
   int COMPUTE_SERVERS_MAX = 64;
+
+  /**
+   * Returns the bytes of a cache for which nobody has named a size: 256 MiB, or a sixteenth of the
+   * memory that this process may use, that of the machine or of its container, if that is less.
+   */
+  static long cacheBytesOfThisMachine() {
+    return Math.min(256L << 20, SystemMemory.own().limitBytes() / 16);
+  }
 
   /** Returns the system's name, such as {@code dex}. */
   String system();

@@ -43,6 +43,11 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
     strings.flush();
   }
 
+  @Override
+  public long sizeEstimate() {
+    return strings.sizeEstimate();
+  }
+
   /** Returns {@code null}, as all is in the index. */
   @Override
   public @Nullable BlobSpace space() {

@@ -13,6 +13,9 @@ interface MapIndex<K, V> extends AutoCloseable {
   /** Writes what was changed to the pool, as {@link pando.index.RangeIndex#flush} does. */
   void flush();
 
+  /** Returns about how many entries there are. */
+  long sizeEstimate();
+
   /** Returns the space for values beside the index; {@code null} if there are none. */
   @Nullable BlobSpace space();
 

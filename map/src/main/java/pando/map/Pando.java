@@ -5,11 +5,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.client.ClientOptions;
 import pando.client.PandoClient;
-import pando.fabric.Fabric;
-import pando.fabric.local.LocalFabric;
 import pando.fabric.memory.Closing;
-import pando.fabric.server.PoolOptions;
-import pando.fabric.shm.ShmFabric;
 import pando.index.IndexOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
@@ -38,37 +34,44 @@ import pando.map.codec.ValueCodec;
  * <p>Thread-safe.
  */
 public final class Pando implements AutoCloseable {
-  private static final String LOCAL = "local:";
-  private static final String SHM = "shm:";
   private static final String CLIENT = "client:";
 
   private final Backing backing;
   private @Nullable PandoMap<?, ?> map;
   private boolean closed;
 
-  private Pando(Backing backing) {
+  Pando(Backing backing) {
     this.backing = backing;
   }
 
   /**
-   * As {@link #open(String, IndexOptions)}, with the system {@value Systems#DEFAULT}; or as {@link
+   * As {@link #open(String, IndexOptions)}, with the system {@value Systems#DEFAULT}, and if no
+   * cache is named with one of {@link IndexOptions#cacheBytesOfThisMachine}; or as {@link
    * #open(String, ClientOptions)}, without authentication.
    */
   public static Pando open(String pool) {
     return isOfClient(pool)
         ? open(pool, ClientOptions.defaults())
-        : open(pool, Systems.named(Systems.DEFAULT).defaults());
+        : open(
+            pool,
+            Systems.named(Systems.DEFAULT)
+                .defaults()
+                .withCacheBytes(IndexOptions.cacheBytesOfThisMachine()));
   }
 
   /**
    * Opens a pool.
    *
-   * @param pool {@code local:} for four memory servers in this process of up to 4 GiB each, taken
-   *     as it is used; or {@code shm:NAME[,NAME...]} for those that run on this machine under these
-   *     names, in the order of their numbers
+   * @param pool {@code local:} for memory servers in this process, whose memory is reserved, and
+   *     taken as it is used; or {@code shm:NAME[,NAME...]} for those that run on this machine under
+   *     these names, in the order of their numbers. Behind it may come {@code ?} and settings with
+   *     {@code &} between them: {@code size=2GiB}, the bytes of a local pool; {@code cache=256MiB},
+   *     the cache of each compute server. Without the first, a local pool has half of the memory
+   *     that this process may use: the machine's, or its container's if that is less
    * @param options of the index that {@link #map} makes, of any system
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
    * @throws pando.fabric.shm.RegistryException if a memory server does not run
+   * @throws pando.fabric.PandoException if the system does not reserve the memory
    */
   public static Pando open(String pool, IndexOptions options) {
     options.check();
@@ -76,7 +79,7 @@ public final class Pando implements AutoCloseable {
       throw new IllegalArgumentException(
           "the index of a client has its options already: pool=" + pool);
     }
-    return new Pando(new PoolBacking(connect(pool), options));
+    return PoolAddress.parse(pool).open(options);
   }
 
   /**
@@ -101,20 +104,6 @@ public final class Pando implements AutoCloseable {
 
   private static boolean isOfClient(String pool) {
     return pool.startsWith(CLIENT);
-  }
-
-  private static Fabric connect(String pool) {
-    PoolOptions options = PoolOptions.defaults().withHandlers(Systems.handlers());
-    if (pool.equals(LOCAL)) {
-      return LocalFabric.open(options);
-    }
-    if (pool.startsWith(SHM)) {
-      return ShmFabric.attach(List.of(pool.substring(SHM.length()).split(",", -1)), options.seed());
-    }
-    throw new IllegalArgumentException(
-        "no such pool: pool="
-            + pool
-            + ", known: local:, shm:NAME[,NAME...] and client:HOST:PORT[,HOST:PORT...]");
   }
 
   /**

@@ -1,6 +1,7 @@
 package pando.map;
 
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
@@ -10,6 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.client.PandoClient;
 import pando.fabric.Fabric;
+import pando.fabric.PoolUsage;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.StackRoom;
@@ -235,6 +237,23 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
       throw new IllegalStateException("the map is closed");
     }
     index.flush();
+  }
+
+  /**
+   * Returns how large this map is, without the scan of {@link #size}, and the use of the pool that
+   * it is in.
+   *
+   * @throws IllegalStateException after {@link #close}
+   * @throws UnsupportedOperationException over a client, which is not connected to the pool
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer
+   */
+  public MapUsage usage() {
+    checkOpen();
+    List<PoolUsage> pool = fabric().usage();
+    return new MapUsage(
+        index.sizeEstimate(),
+        pool.stream().mapToLong(PoolUsage::usedBytes).sum(),
+        pool.stream().mapToLong(PoolUsage::capacityBytes).sum());
   }
 
   /** Returns the bounds of all keys. */

@@ -94,6 +94,13 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   }
 
   @Override
+  public long sizeEstimate() {
+    try (Session session = sessions.get()) {
+      return session.sizeEstimate();
+    }
+  }
+
+  @Override
   public @Nullable BlobSpace space() {
     return space;
   }

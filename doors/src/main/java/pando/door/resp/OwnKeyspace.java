@@ -11,6 +11,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import pando.fabric.PoolUsage;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
 
@@ -51,6 +52,10 @@ final class OwnKeyspace extends Keyspace {
   private static final int LOCKS = 256;
 
   private final ByteIndex index;
+
+  /** Bytes that the pool was given, and can grow to. */
+  private final long givenBytes;
+
   private final LongAdder[] counts =
       Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
   private final AtomicLong lastSet = new AtomicLong();
@@ -65,6 +70,8 @@ final class OwnKeyspace extends Keyspace {
   OwnKeyspace(ByteIndex index) {
     super(index, MARK_BYTES);
     this.index = index;
+    this.givenBytes =
+        index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
     try (ByteSession session = index.session()) {
       session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
     }
@@ -102,7 +109,9 @@ final class OwnKeyspace extends Keyspace {
   @Override
   SequencedMap<String, Long> sizes() {
     SequencedMap<String, Long> sizes = new LinkedHashMap<>();
+    sizes.put("keys", Stream.of(counts).mapToLong(LongAdder::sum).sum());
     sizes.put("pool.bytes", index.poolBytes());
+    sizes.put("pool.given.bytes", givenBytes);
     sizes.put("cache.bytes", index.cachedBytes());
     sizes.put("blocks", (long) index.blocks());
     return sizes;

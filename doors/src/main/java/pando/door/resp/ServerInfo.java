@@ -1,8 +1,5 @@
 package pando.door.resp;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -10,12 +7,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import pando.fabric.memory.SystemMemory;
 
 /** What {@code INFO} says: fields of Redis that programs look for, and some of Pando. */
 final class ServerInfo {
   private static final List<String> ALL = List.of("all", "everything");
   private static final String COMMANDS = "commandstats";
-  private static final Path STATUS = Path.of("/proc/self/status");
   private static final String UNITS = "KMGTP";
 
   private final Call call;
@@ -100,7 +97,7 @@ final class ServerInfo {
 
   private String memory() {
     long used = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
-    long resident = residentBytes();
+    long resident = SystemMemory.own().residentBytes();
     return """
     used_memory:%d
     used_memory_human:%s
@@ -113,19 +110,6 @@ final class ServerInfo {
     %spando_waiting_bytes:%d
     """
         .formatted(used, human(used), resident, human(resident), sizes(), door.waiting().bytes());
-  }
-
-  /** Returns what the process has of the machine's memory, 0 if the system does not say it so. */
-  private static long residentBytes() {
-    try {
-      return Files.readAllLines(STATUS).stream()
-          .filter(line -> line.startsWith("VmRSS:"))
-          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
-          .findFirst()
-          .orElse(0);
-    } catch (IOException e) {
-      return 0;
-    }
   }
 
   private static String human(long bytes) {

@@ -2,12 +2,14 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.StackRoom;
 import pando.index.session.Failures;
 import pando.index.session.Operation;
 import pando.index.session.SessionState;
+import pando.index.session.SizeEstimate;
 
 /**
  * One thread's access to blocks of records. What is given may be what this session has returned. A
@@ -231,6 +233,25 @@ final class BlockSession implements ByteSession {
     state.checkUsable();
     reader.pass.enter();
     reader.pass.exit();
+  }
+
+  /** Estimates how many entries there are. */
+  long sizeEstimate() {
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    SizeEstimate estimate = new SizeEstimate();
+    while (!estimate.isEnough()) {
+      reader.pass.enter();
+      try {
+        int nodes = index.directory.nodes();
+        BlockEntry[] some = index.directory.entries(random.nextInt(nodes));
+        reader.set(some[random.nextInt(some.length)]);
+        BlockView view = reader.viewOrGone(0);
+        estimate.add(view == null ? 0 : (double) view.count() * some.length * nodes);
+      } finally {
+        reader.pass.exit();
+      }
+    }
+    return Math.round(estimate.mean());
   }
 
   private void begin(MemorySegment wanted) {

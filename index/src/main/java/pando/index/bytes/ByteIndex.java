@@ -419,6 +419,17 @@ public final class ByteIndex implements ByteStrings {
     return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
   }
 
+  /**
+   * Returns about how many entries there are: those of 32 blocks or more that are drawn at random,
+   * until the standard error is 2.5 %, stand for all. READs those that are not cached.
+   */
+  @Override
+  public long sizeEstimate() {
+    try (BlockSession session = (BlockSession) session()) {
+      return session.sizeEstimate();
+    }
+  }
+
   /** Returns the number of blocks. */
   public int blocks() {
     return directory.size();

@@ -60,6 +60,17 @@ public interface ByteStrings extends Metered, AutoCloseable {
   /** Returns the greatest length of a value. */
   int valueBytesMax();
 
+  /**
+   * Returns about how many entries there are. This counts them by a scan of all, unless they know a
+   * shorter way.
+   */
+  default long sizeEstimate() {
+    try (ByteSession session = session()) {
+      MemorySegment least = MemorySegment.ofArray(new byte[0]);
+      return session.scan(least, null, Long.MAX_VALUE, (key, value) -> true);
+    }
+  }
+
   /** As {@link pando.index.RangeIndex#flush()}; over a client, of all compute servers. */
   void flush();
 

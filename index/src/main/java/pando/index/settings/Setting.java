@@ -120,7 +120,7 @@ public final class Setting {
    *
    * @throws IllegalArgumentException if the text is not a legal value
    */
-  double parse(String value) {
+  public double parse(String value) {
     try {
       return switch (kind) {
         case SIZE -> parseSize(value);

@@ -1,0 +1,35 @@
+package pando.door.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class MemoryInfoTest {
+  private static long field(RawClient client, String name) throws Exception {
+    Matcher matcher = Pattern.compile(name + ":(\\d+)").matcher(client.ask("INFO", "memory"));
+    assertThat(matcher.find()).as(name).isTrue();
+    return Long.parseLong(matcher.group(1));
+  }
+
+  @Test
+  void shouldHaveKeysAndBytesUsedAndGiven() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      assertThat(field(client, "pando_keys")).isZero();
+      assertThat(field(client, "pando_pool_given_bytes")).isEqualTo(2 * 128 << 20);
+      long before = field(client, "pando_pool_bytes");
+      String value = "v".repeat(100_000);
+      for (int i = 0; i < 20; i++) {
+        assertThat(client.ask("SET", "key" + i, value)).isEqualTo("+OK");
+      }
+      assertThat(client.ask("SELECT", "3")).isEqualTo("+OK");
+      assertThat(client.ask("ZADD", "set", "0", "member")).isEqualTo(":1");
+      assertThat(field(client, "pando_keys")).isEqualTo(21);
+      assertThat(field(client, "pando_pool_bytes") - before).isBetween(2_000_000L, 4_000_000L);
+      assertThat(field(client, "pando_pool_given_bytes")).isEqualTo(2 * 128 << 20);
+      assertThat(field(client, "used_memory_rss")).isGreaterThan(10 << 20);
+    }
+  }
+}

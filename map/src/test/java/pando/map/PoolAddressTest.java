@@ -1,0 +1,102 @@
+package pando.map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.fabric.PoolFullException;
+import pando.fabric.memory.NativeMemory;
+import pando.fabric.memory.SystemMemory;
+import pando.index.orca.OrcaOptions;
+import pando.map.codec.KeyCodec;
+import pando.map.codec.ValueCodec;
+
+/** What {@code Pando.open} is told of the size of a pool, and what a map tells of it. */
+class PoolAddressTest {
+  private static final long MIB = 1 << 20;
+
+  private static PandoMap<String, byte[]> map(Pando pando) {
+    return pando.map(KeyCodec.strings(), ValueCodec.byteArrays());
+  }
+
+  @Test
+  void shouldOpenAPoolOfTheSizeThatIsNamed() {
+    try (Pando pando = Pando.open("local:?size=64MiB&cache=4MiB")) {
+      PandoMap<String, byte[]> map = map(pando);
+      MapUsage before = map.usage();
+      assertThat(before.keys()).isZero();
+      assertThat(before.givenBytes()).isEqualTo(64 * MIB);
+      for (int i = 0; i < 500; i++) {
+        map.put("key" + i, new byte[32 << 10]);
+      }
+      MapUsage after = map.usage();
+      assertThat(after.keys()).isBetween(450L, 550L);
+      assertThat(after.usedBytes() - before.usedBytes()).isBetween(500 * 32L << 10, 64 * MIB);
+      assertThat(after.givenBytes()).isEqualTo(64 * MIB);
+    }
+  }
+
+  @Test
+  void shouldRefuseEntriesBeyondTheSizeThatIsNamed() {
+    try (Pando pando = Pando.open("local:?size=32MiB")) {
+      PandoMap<String, byte[]> map = map(pando);
+      assertThatThrownBy(
+              () -> {
+                for (int i = 0; ; i++) {
+                  map.put("key" + i, new byte[32 << 10]);
+                }
+              })
+          .isInstanceOf(PoolFullException.class)
+          .hasMessageContaining("memory pool is full")
+          .hasMessageContaining("capacityBytes=" + 32 * MIB);
+      assertThat(map.usage().keys()).isBetween(100L, 1_024L);
+    }
+  }
+
+  @Test
+  void shouldReserveMemoryWithoutTakingIt() {
+    long before = NativeMemory.bytesInUse();
+    long resident = SystemMemory.own().residentBytes();
+    try (Pando pando = Pando.open("local:?size=8GiB&cache=1GiB")) {
+      PandoMap<String, byte[]> map = map(pando);
+      map.put("key", new byte[100]);
+      assertThat(NativeMemory.bytesInUse() - before).isGreaterThan(8 << 30L);
+      assertThat(SystemMemory.own().residentBytes() - resident).isLessThan(100 * MIB);
+    }
+  }
+
+  @Test
+  void shouldHaveHalfOfTheMemoryWithoutASize() {
+    long half = SystemMemory.own().limitBytes() / 2;
+    try (Pando pando = Pando.open("local:")) {
+      assertThat(map(pando).usage().givenBytes()).isBetween(half - 32 * MIB, half);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "local:?", "local:?size", "local:?size=", "local:?size=large", "local:?size=1MiB",
+        "local:?size=-1", "local:?size=1PiB", "local:?size=1GiB&size=2GiB", "local:?cache=2XB",
+        "local:?sice=1GiB", "local:?size=1GiB&", "local?size=1GiB", "shm:pool?size=1GiB", "remote:"
+      })
+  void shouldRefuseWhatIsNoSizeAndSayWhatItTakes(String address) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Pando.open(address))
+        .withMessageMatching("(?s).*(known[=:]|takes a size such as|least=33554432).*");
+  }
+
+  @Test
+  void shouldPreferTheCacheThatIsNamed() {
+    OrcaOptions small = OrcaOptions.defaults().withCacheBytes(1 << 20);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Pando.open("local:?cache=1KiB", small))
+        .withMessageContaining("cache");
+    try (Pando pando = Pando.open("local:?cache=8MiB", small)) {
+      assertThat(map(pando).isEmpty()).isTrue();
+    }
+  }
+}
