@@ -104,9 +104,10 @@ final class ComputeServerCommand implements Callable<Integer> {
       names = "--cache",
       paramLabel = "SIZE",
       converter = Quantity.class,
-      defaultValue = "256MiB",
-      description = "Its cache (default: ${DEFAULT-VALUE}).")
-  private long cache;
+      description =
+          "Its cache (default: 256MiB, or a sixteenth of the memory of the machine or container if"
+              + " that is less).")
+  private @Nullable Long cache;
 
   @Option(
       names = "--lanes",
@@ -235,7 +236,7 @@ final class ComputeServerCommand implements Callable<Integer> {
         number,
         HostPort.text(server.clientAddress().orElseThrow()),
         server.epoch(),
-        Numbers.size(cache));
+        Numbers.size(cacheBytes()));
     if (http != null) {
       http.show(server.index());
       out.printf("live page at %s%n", http.uri());
@@ -278,7 +279,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     Ranges.check(spec, "--coordinator-wait", coordinatorSeconds, 1, SECONDS_MAX);
     IndexOptions options =
         ChosenIndex.options(Systems.named(config.system()), settingOptions, config.settings())
-            .withCacheBytes(cache);
+            .withCacheBytes(cacheBytes());
     int laneCount = lanes == null ? ClientService.defaultLanes() : lanes;
     TcpOptions tcp = tcp();
     return new ComputeServerSettings(
@@ -295,6 +296,10 @@ final class ComputeServerCommand implements Callable<Integer> {
     List<InetSocketAddress> addresses =
         pool.stream().map(entry -> new HostPort().convert(entry.address())).toList();
     return cardOption.attach(fabric, addresses, name.epoch(), tcp.withComputeServer(name));
+  }
+
+  private long cacheBytes() {
+    return cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache;
   }
 
   private TcpOptions tcp() {

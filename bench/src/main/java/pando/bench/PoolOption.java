@@ -45,7 +45,8 @@ final class PoolOption {
       paramLabel = "SIZE",
       converter = Quantity.class,
       description =
-          "With a local pool, bytes of each memory server, taken as they are used (default: 4GiB).")
+          "With a local pool, bytes of each memory server, taken as they are used (default: together"
+              + " half of the memory of the machine or container).")
   private @Nullable Long bytesPerServer;
 
   /** Returns whether its memory servers are in this process. */
@@ -78,7 +79,9 @@ final class PoolOption {
       options = options.withMemoryServers(memoryServers);
     }
     return LocalFabric.open(
-        bytesPerServer == null ? options : options.withBytesPerServer(bytesPerServer));
+        bytesPerServer == null
+            ? options.withBytes(PoolOptions.bytesOfThisMachine())
+            : options.withBytesPerServer(bytesPerServer));
   }
 
   /**

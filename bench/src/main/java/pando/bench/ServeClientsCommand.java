@@ -70,7 +70,8 @@ final class ServeClientsCommand implements Callable<Integer> {
       names = "--cache",
       paramLabel = "SIZE",
       converter = Quantity.class,
-      description = "Cache of each compute server, or of byte strings (default: 256MiB).")
+      description = "Cache of each compute server, or of byte strings (default: 256MiB, or"
+              + " a sixteenth of the memory of the machine or container if that is less).")
   private @Nullable Long cache;
 
   @Option(
@@ -99,7 +100,8 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   private int serveWords(IndexSystem system) throws InterruptedException {
     IndexOptions options = ChosenIndex.options(system, settingOptions);
-    IndexOptions cached = cache == null ? options : options.withCacheBytes(cache);
+    long most = Math.min(options.cacheBytes(), IndexOptions.cacheBytesOfThisMachine());
+    IndexOptions cached = options.withCacheBytes(cache == null ? most : cache);
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
         RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
@@ -133,8 +135,8 @@ final class ServeClientsCommand implements Callable<Integer> {
   }
 
   private ByteOptions stringOptions() {
-    ByteOptions options = ByteOptions.defaults();
-    return cache == null ? options : options.withCacheBytes(cache);
+    return ByteOptions.defaults()
+        .withCacheBytes(cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache);
   }
 
   /** Says what is served, and waits for the interruption, which ends all in order. */

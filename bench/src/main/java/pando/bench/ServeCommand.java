@@ -15,6 +15,7 @@ import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
+import pando.index.IndexOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
@@ -102,7 +103,8 @@ final class ServeCommand implements Callable<Integer> {
       paramLabel = "SIZE",
       converter = Quantity.class,
       description =
-          "Bytes of records and blocks that are cached in this process (default: 256MiB).")
+          "Bytes of records and blocks that are cached in this process (default: 256MiB, or"
+              + " a sixteenth of the memory of the machine or container if that is less).")
   private @Nullable Long cache;
 
   @Mixin private HttpOption httpOption;
@@ -133,8 +135,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private ByteOptions indexOptions() {
-    ByteOptions options = ByteOptions.defaults();
-    return cache == null ? options : options.withCacheBytes(cache);
+    return ByteOptions.defaults()
+        .withCacheBytes(cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache);
   }
 
   private RespOptions respOptions() throws IOException {

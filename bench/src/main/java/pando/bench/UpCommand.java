@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.bench.cluster.LocalCluster;
 import pando.bench.cluster.WatchedCluster;
 import pando.bench.console.Numbers;
+import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
@@ -60,12 +61,11 @@ final class UpCommand implements Callable<Integer> {
   @Option(
       names = "--size",
       paramLabel = "SIZE",
-      defaultValue = "1GiB",
       converter = Quantity.class,
       description =
-          "Bytes for nodes of each memory server, taken as they are used (default:"
-              + " ${DEFAULT-VALUE}).")
-  private long size;
+          "Bytes for nodes of each memory server, taken as they are used (default: 1GiB, or together"
+              + " half of the memory of the machine or container if that is less).")
+  private @Nullable Long size;
 
   @Option(
       names = "--cache",
@@ -120,7 +120,7 @@ final class UpCommand implements Callable<Integer> {
                 new LocalCluster.Plan(
                     memoryServers,
                     computeServers,
-                    String.valueOf(size),
+                    String.valueOf(sizeBytes()),
                     Duration.ofSeconds(sessionSeconds),
                     index,
                     directory),
@@ -136,6 +136,11 @@ final class UpCommand implements Callable<Integer> {
       }
     }
     return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private long sizeBytes() {
+    long most = PoolOptions.bytesOfThisMachine() / memoryServers;
+    return size == null ? Math.min(1 << 30, most) : size;
   }
 
   private void introduce(
