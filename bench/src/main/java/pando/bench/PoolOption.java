@@ -45,8 +45,8 @@ final class PoolOption {
       paramLabel = "SIZE",
       converter = Quantity.class,
       description =
-          "With a local pool, bytes of each memory server, taken as they are used (default: together"
-              + " half of the memory of the machine or container).")
+          "With a local pool, bytes of each memory server, taken as they are used (default:"
+              + " together half of the memory of the machine or container).")
   private @Nullable Long bytesPerServer;
 
   /** Returns whether its memory servers are in this process. */

@@ -70,7 +70,8 @@ final class ServeClientsCommand implements Callable<Integer> {
       names = "--cache",
       paramLabel = "SIZE",
       converter = Quantity.class,
-      description = "Cache of each compute server, or of byte strings (default: 256MiB, or"
+      description =
+          "Cache of each compute server, or of byte strings (default: 256MiB, or"
               + " a sixteenth of the memory of the machine or container if that is less).")
   private @Nullable Long cache;
 

@@ -14,6 +14,7 @@ import pando.door.resp.Password;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
 import pando.fabric.Fabric;
+import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
 import pando.index.bytes.ByteIndex;
@@ -42,6 +43,11 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int PORT_MAX = 65_535;
+
+  /** A door rests when it serves fewer than so many requests in so many seconds. */
+  private static final int REST_REQUESTS = 100;
+
+  private static final int REST_SECONDS = 5;
 
   @Spec private CommandSpec spec;
 
@@ -129,9 +135,24 @@ final class ServeCommand implements Callable<Integer> {
         out.printf("live page at %s%n", open.http.uri());
       }
       out.flush();
-      open.door.awaitClosed();
+      awaitClosed(open);
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  /** Waits until the door is closed; has memory given back when little is asked for. */
+  private static void awaitClosed(OpenDoor open) throws InterruptedException {
+    long served = 0;
+    boolean isGivenBack = false;
+    while (!open.door.awaitClosed(REST_SECONDS)) {
+      long before = served;
+      served = open.door.served();
+      boolean rests = served - before < REST_REQUESTS;
+      if (rests && !isGivenBack) {
+        open.giveMemoryBack();
+      }
+      isGivenBack = rests;
+    }
   }
 
   private ByteOptions indexOptions() {
@@ -197,7 +218,8 @@ final class ServeCommand implements Callable<Integer> {
         if (http != null) {
           http.show(door);
         }
-        return new OpenDoor(door, http, index::close, fabric::close);
+        Runnable rest = poolOption.isLocal() ? index::giveMemoryBack : () -> {};
+        return new OpenDoor(door, http, rest, index::close, fabric::close);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -214,7 +236,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       ByteStrings strings = strings(client);
       RespDoor door = opened(() -> RespDoor.openShared(strings, options));
-      return new OpenDoor(door, null, strings::close, client::close);
+      return new OpenDoor(door, null, () -> {}, strings::close, client::close);
     } catch (Throwable e) {
       client.close();
       throw e;
@@ -252,14 +274,28 @@ final class ServeCommand implements Callable<Integer> {
   private static final class OpenDoor implements AutoCloseable {
     final RespDoor door;
     final @Nullable PandoHttp http;
+    private final Runnable rest;
     private final List<Runnable> behind;
     private boolean closed;
 
-    /** Takes a door and its page, and what closes that they are opened over, in this order. */
-    OpenDoor(RespDoor door, @Nullable PandoHttp http, Runnable... behind) {
+    /** Takes a door and its page, what to do in a rest, and what closes behind, in this order. */
+    OpenDoor(RespDoor door, @Nullable PandoHttp http, Runnable rest, Runnable... behind) {
       this.door = door;
       this.http = http;
+      this.rest = rest;
       this.behind = List.of(behind);
+    }
+
+    /** Gives memory back to the system: the pool's and the caches', and that of the heap. */
+    synchronized void giveMemoryBack() {
+      if (!closed) {
+        try {
+          rest.run();
+        } catch (PandoException | VirtualMachineError e) {
+          // Clients meet the cause, too.
+        }
+        System.gc();
+      }
     }
 
     @Override

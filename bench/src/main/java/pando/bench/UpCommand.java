@@ -63,8 +63,8 @@ final class UpCommand implements Callable<Integer> {
       paramLabel = "SIZE",
       converter = Quantity.class,
       description =
-          "Bytes for nodes of each memory server, taken as they are used (default: 1GiB, or together"
-              + " half of the memory of the machine or container if that is less).")
+          "Bytes for nodes of each memory server, taken as they are used (default: 1GiB, or"
+              + " together half of the memory of the machine or container if that is less).")
   private @Nullable Long size;
 
   @Option(

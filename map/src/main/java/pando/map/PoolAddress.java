@@ -55,8 +55,7 @@ record PoolAddress(String place, Map<String, String> settings) {
   /** Opens the pool, for a map of a new index. */
   Pando open(IndexOptions options) {
     String cache = settings.get(CACHE);
-    IndexOptions cached =
-        cache == null ? options : options.with("cache-bytes", cache);
+    IndexOptions cached = cache == null ? options : options.with("cache-bytes", cache);
     cached.check();
     return new Pando(new PoolBacking(connect(), cached));
   }

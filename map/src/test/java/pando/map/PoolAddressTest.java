@@ -79,9 +79,20 @@ class PoolAddressTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "local:?", "local:?size", "local:?size=", "local:?size=large", "local:?size=1MiB",
-        "local:?size=-1", "local:?size=1PiB", "local:?size=1GiB&size=2GiB", "local:?cache=2XB",
-        "local:?sice=1GiB", "local:?size=1GiB&", "local?size=1GiB", "shm:pool?size=1GiB", "remote:"
+        "local:?",
+        "local:?size",
+        "local:?size=",
+        "local:?size=large",
+        "local:?size=1MiB",
+        "local:?size=-1",
+        "local:?size=1PiB",
+        "local:?size=1GiB&size=2GiB",
+        "local:?cache=2XB",
+        "local:?sice=1GiB",
+        "local:?size=1GiB&",
+        "local?size=1GiB",
+        "shm:pool?size=1GiB",
+        "remote:"
       })
   void shouldRefuseWhatIsNoSizeAndSayWhatItTakes(String address) {
     assertThatIllegalArgumentException()

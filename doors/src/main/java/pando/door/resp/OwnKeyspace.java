@@ -70,8 +70,7 @@ final class OwnKeyspace extends Keyspace {
   OwnKeyspace(ByteIndex index) {
     super(index, MARK_BYTES);
     this.index = index;
-    this.givenBytes =
-        index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
+    this.givenBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
     try (ByteSession session = index.session()) {
       session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
     }

@@ -248,9 +248,14 @@ public final class RespDoor implements Metered, AutoCloseable {
     meters.meters(to);
   }
 
-  /** Waits until this is closed. */
-  public void awaitClosed() throws InterruptedException {
-    group.terminationFuture().await();
+  /** Returns the number of requests that were served. */
+  public long served() {
+    return door.served();
+  }
+
+  /** Waits until this is closed, for so long at the most; returns whether it is. */
+  public boolean awaitClosed(long seconds) throws InterruptedException {
+    return group.terminationFuture().await(seconds, TimeUnit.SECONDS);
   }
 
   /**

@@ -11,12 +11,13 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.base.Fences;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.GrowingMemory;
 import pando.fabric.mapped.MappedFabric;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
-import pando.fabric.memory.SystemMemory;
 import pando.fabric.server.MemoryServer;
+import pando.fabric.server.PoolMemory;
 import pando.fabric.server.PoolOptions;
 
 /** Memory servers inside this JVM, and their memory. */
@@ -37,7 +38,7 @@ public final class LocalPool implements AutoCloseable {
 
   /** Makes a memory server over its memory. */
   private interface ServerSource {
-    MemoryServer make(int number, MemorySegment segment);
+    MemoryServer make(int number, NativeMemory memory);
   }
 
   /** Starts memory servers with processor threads. */
@@ -45,9 +46,8 @@ public final class LocalPool implements AutoCloseable {
     return of(
         options,
         NativeMemory::allocate,
-        (number, segment) ->
-            MemoryServer.start(
-                number, 0, segment, options, SystemMemory.own()::availableBytes));
+        (number, memory) ->
+            MemoryServer.start(number, 0, memory.segment(), options, new GrowingMemory(memory)));
   }
 
   /**
@@ -58,8 +58,8 @@ public final class LocalPool implements AutoCloseable {
     return of(
         options,
         NativeMemory::forkable,
-        (number, segment) ->
-            MemoryServer.unattended(number, segment, options, () -> Long.MAX_VALUE));
+        (number, memory) ->
+            MemoryServer.unattended(number, memory.segment(), options, PoolMemory.COMMITTED));
   }
 
   /**
@@ -71,7 +71,7 @@ public final class LocalPool implements AutoCloseable {
     pool.fill(
         servers.size(),
         number -> memories.get(number).fork(),
-        (number, segment) -> servers.get(number).fork(segment));
+        (number, memory) -> servers.get(number).fork(memory.segment()));
     return pool;
   }
 
@@ -164,7 +164,7 @@ public final class LocalPool implements AutoCloseable {
         // Behind the DRAM a word and a slot of the mailbox are used here and there.
         long dramBytes = layout.dramBytes();
         memory.askForHugePages(dramBytes, layout.bytes() - dramBytes, false);
-        servers.add(source.make(number, memory.segment()));
+        servers.add(source.make(number, memory));
       }
     } catch (RuntimeException | Error e) {
       close();

@@ -16,6 +16,7 @@ final class Linux {
   static final int MAP_FIXED = 0x10;
   static final int MAP_ANONYMOUS = 0x20;
   static final int MAP_NORESERVE = 0x4000;
+  static final int MADV_DONTNEED = 4;
   static final int MADV_HUGEPAGE = 14;
   static final int MADV_NOHUGEPAGE = 15;
   static final int MADV_POPULATE_WRITE = 23;

@@ -69,7 +69,15 @@ final class Mapping {
    * small ones together later. A refusal, by a kernel without huge pages, is ignored.
    */
   static void askForHugePages(long address, long bytes, boolean huge) {
-    int advice = huge ? Linux.MADV_HUGEPAGE : Linux.MADV_NOHUGEPAGE;
+    advise(address, bytes, huge ? Linux.MADV_HUGEPAGE : Linux.MADV_NOHUGEPAGE);
+  }
+
+  /** Gives pages of a private mapping back to the system; they are zero when used again. */
+  static void discard(long address, long bytes) {
+    advise(address, bytes, Linux.MADV_DONTNEED);
+  }
+
+  private static void advise(long address, long bytes, int advice) {
     long advised = Linux.MADVISE.tryCall(address, bytes, advice);
     assert advised <= 0;
   }

@@ -122,6 +122,26 @@ public final class NativeMemory implements AutoCloseable {
     }
   }
 
+  /**
+   * Gives the pages of a part of the memory back to the system, as far as it takes them: then they
+   * are zero, and committed again when they are used. The rest of the part keeps its bytes. Where
+   * there were huge pages, there are small ones from then on: the system would fill huge ones up.
+   *
+   * @param offset of the part, rounded up to a page
+   * @param bytes of the part, rounded down to pages
+   */
+  public void discard(long offset, long bytes) {
+    long address = segment.address() + offset;
+    long start = Math.ceilDiv(address, Linux.PAGE_BYTES) * Linux.PAGE_BYTES;
+    long end = (address + bytes) / Linux.PAGE_BYTES * Linux.PAGE_BYTES;
+    if (start < end && file == NO_FILE && Linux.isAvailable()) {
+      long huge = Math.max(start / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES - segment.address(), 0);
+      long hugeEnd = Math.ceilDiv(end, HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES - segment.address();
+      askForHugePages(huge, Math.min(hugeEnd, segment.byteSize()) - huge, false);
+      Mapping.discard(start, end - start);
+    }
+  }
+
   /** Returns the memory, always as the same segment. */
   public MemorySegment segment() {
     return segment;

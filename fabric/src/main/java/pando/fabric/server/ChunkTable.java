@@ -6,13 +6,14 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.ServerLayout;
@@ -61,10 +62,7 @@ final class ChunkTable {
    */
   private final @Nullable Chunk[] chunks;
 
-  /**
-   * Free chunks. The one freed last is given out first, as its memory is committed already; behind
-   * all of those are the ones that nobody has had yet, in their order.
-   */
+  /** Free chunks. The one freed last is given out first. */
   private final Deque<Integer> free = new ArrayDeque<>();
 
   /** Free parts of chunks of which other parts are given out. */
@@ -82,11 +80,7 @@ final class ChunkTable {
   private long reservedBytes;
   private long returnedBytes;
 
-  /** Returns the bytes that the system has left for chunks that nobody has had yet. */
-  private final LongSupplier available;
-
-  /** Of the chunks, so many have been given out once: their memory is committed. */
-  private int committed;
+  private final PoolMemory memory;
 
   /** Chunks that may be committed before the system is asked again. */
   private int allowed;
@@ -95,12 +89,12 @@ final class ChunkTable {
    * Creates a table whose chunks are all free.
    *
    * @param dram zeroed memory, as the layout has it
-   * @param available returns how many bytes of it the system can still commit
+   * @param memory what is behind it
    */
-  ChunkTable(ServerLayout layout, MemorySegment dram, LongSupplier available) {
+  ChunkTable(ServerLayout layout, MemorySegment dram, PoolMemory memory) {
     this.layout = layout;
     this.dram = dram;
-    this.available = available;
+    this.memory = memory;
     this.parts = parts(layout.chunkBytes());
     this.partBytes = layout.chunkBytes() / parts;
     this.partsOut = new int[layout.chunks()];
@@ -117,13 +111,12 @@ final class ChunkTable {
 
   /** Returns a table whose chunks are all free, for zeroed memory. */
   ChunkTable anew(MemorySegment zeroedDram) {
-    return new ChunkTable(layout, zeroedDram, available);
+    return new ChunkTable(layout, zeroedDram, memory);
   }
 
   /** Returns an independent copy of this table, for a copy of the memory. */
   synchronized ChunkTable copy(MemorySegment copiedDram) {
-    ChunkTable copy = anew(copiedDram);
-    copy.committed = committed;
+    ChunkTable copy = new ChunkTable(layout, copiedDram, PoolMemory.COMMITTED);
     copy.free.clear();
     copy.free.addAll(free);
     copy.freeParts.addAll(freeParts);
@@ -174,17 +167,17 @@ final class ChunkTable {
   synchronized long takeChunk(long type) {
     nodeBytes(type);
     int number = takeFree();
-    return number < 0 ? -1 : take(number * parts, type, layout.chunkBytes());
+    if (number < 0) {
+      return -1;
+    }
+    long start = take(number * parts, type, layout.chunkBytes());
+    memory.reuse(start, layout.chunkBytes());
+    return start;
   }
 
   /** Takes a free chunk; returns its number, or -1 if there is none that may be committed. */
   private int takeFree() {
-    Integer number = free.peekFirst();
-    if (number == null || (number >= committed && !mayCommit())) {
-      return -1;
-    }
-    committed = Math.max(committed, number + 1);
-    return free.removeFirst();
+    return free.isEmpty() || !mayCommit() ? -1 : free.removeFirst();
   }
 
   /**
@@ -193,11 +186,11 @@ final class ChunkTable {
    */
   private boolean mayCommit() {
     if (allowed == 0) {
-      long asked = Math.max(ASKED_BYTES, layout.chunkBytes());
-      if (available.getAsLong() < asked + SPARE_BYTES) {
+      int asked = askedChunks();
+      if (memory.availableBytes() < (long) asked * layout.chunkBytes() + SPARE_BYTES) {
         return false;
       }
-      allowed = (int) (asked / layout.chunkBytes());
+      allowed = asked;
     }
     allowed--;
     return true;
@@ -253,8 +246,17 @@ final class ChunkTable {
         unmark(offsets, marked);
       }
     }
+    Set<Chunk> partly = new HashSet<>();
     for (int i = 0; i < count; i++) {
-      settle(offsets[i]);
+      Chunk chunk = outChunkOf(offsets[i]);
+      partly.add(chunk);
+      if (settle(chunk)) {
+        partly.remove(chunk);
+        memory.discard(chunk.start, chunk.bytes);
+      }
+    }
+    if (!SpaceMessage.lasts(type)) {
+      partly.forEach(chunk -> chunk.discardReturned(memory));
     }
   }
 
@@ -358,26 +360,30 @@ final class ChunkTable {
     }
   }
 
-  /** Counts a marked node; frees its chunk or part with the last, unless its nodes last. */
-  private void settle(long offset) {
-    Chunk chunk = outChunkOf(offset);
+  /**
+   * Counts a marked node; frees its chunk or part with the last, unless its nodes last.
+   *
+   * @return whether it has freed it
+   */
+  private boolean settle(Chunk chunk) {
     chunk.returnedCount++;
     returnedBytes += chunk.nodeBytes;
     SequencedSet<Chunk> sources =
         partial.computeIfAbsent(chunk.type, type -> new LinkedHashSet<>());
     if (chunk.returnedCount < chunk.nodes || SpaceMessage.lasts(chunk.type)) {
       sources.add(chunk);
-      return;
+      return false;
     }
     sources.remove(chunk);
     returnedBytes -= (long) chunk.nodes * chunk.nodeBytes;
     chunks[chunk.number] = null;
     reservedBytes -= chunk.bytes;
     if (chunk.bytes == layout.chunkBytes()) {
-      free.addFirst(chunk.number / parts);
+      freeChunk(chunk.number / parts);
     } else {
       freePart(chunk.number);
     }
+    return true;
   }
 
   private void freePart(int part) {
@@ -385,8 +391,18 @@ final class ChunkTable {
     freeParts.addFirst(part);
     if (--partsOut[chunk] == 0) {
       freeParts.removeIf(other -> other / parts == chunk);
-      free.addFirst(chunk);
+      freeChunk(chunk);
     }
+  }
+
+  /** Frees a chunk, whose memory the system has again: it need not be asked for it at once. */
+  private void freeChunk(int number) {
+    free.addFirst(number);
+    allowed = Math.min(allowed + 1, askedChunks());
+  }
+
+  private int askedChunks() {
+    return (int) Math.max(ASKED_BYTES / layout.chunkBytes(), 1);
   }
 
   private @Nullable Chunk chunkOf(long offset) {
@@ -458,6 +474,15 @@ final class ChunkTable {
 
     Size size() {
       return new Size(nodeBytes, nodes, returnedCount, bytes - (long) nodes * nodeBytes);
+    }
+
+    /** Gives the memory of nodes that were returned back to the system, as far as it is pages. */
+    void discardReturned(PoolMemory memory) {
+      int end;
+      for (int node = returned.nextSetBit(0); node >= 0; node = returned.nextSetBit(end)) {
+        end = returned.nextClearBit(node);
+        memory.discard(start + (long) node * nodeBytes, (long) (end - node) * nodeBytes);
+      }
     }
 
     int node(long offset) {

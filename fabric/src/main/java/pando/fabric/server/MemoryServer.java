@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
 import pando.fabric.PoolUsage;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.ServerLayout;
@@ -50,16 +49,11 @@ public final class MemoryServer implements AutoCloseable {
    * @param incarnation differs each time a memory server starts
    * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, processor threads and handlers
-   * @param available returns how many bytes the system can still commit, for chunks that have never
-   *     been given out
+   * @param memory what is behind the segment
    */
   public static MemoryServer start(
-      int number,
-      long incarnation,
-      MemorySegment segment,
-      PoolOptions options,
-      LongSupplier available) {
-    MemoryServer server = unattended(number, segment, options, available);
+      int number, long incarnation, MemorySegment segment, PoolOptions options, PoolMemory memory) {
+    MemoryServer server = unattended(number, segment, options, memory);
     MemorySegment mailbox = segment.asSlice(server.layout.mailboxOffset(), MailboxLayout.BYTES);
     writeHeader(mailbox, number, incarnation, server.layout);
     try {
@@ -79,13 +73,13 @@ public final class MemoryServer implements AutoCloseable {
    * @param number number of this memory server in its fabric
    * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, and handlers
-   * @param available as {@link #start} has it
+   * @param memory what is behind the segment
    */
   public static MemoryServer unattended(
-      int number, MemorySegment segment, PoolOptions options, LongSupplier available) {
+      int number, MemorySegment segment, PoolOptions options, PoolMemory memory) {
     ServerLayout layout = layout(options);
     MemorySegment dram = dram(segment, layout);
-    ChunkTable table = new ChunkTable(layout, dram, available);
+    ChunkTable table = new ChunkTable(layout, dram, memory);
     return new MemoryServer(number, dram, layout, table, options.handlers());
   }
 

@@ -69,9 +69,7 @@ public record PoolOptions(
    */
   public static long bytesOfThisMachine() {
     long limit = SystemMemory.own().limitBytes();
-    return limit == Long.MAX_VALUE
-        ? DEFAULTS.memoryServers * DEFAULTS.bytesPerServer
-        : limit / 2;
+    return limit == Long.MAX_VALUE ? DEFAULTS.memoryServers * DEFAULTS.bytesPerServer : limit / 2;
   }
 
   /**

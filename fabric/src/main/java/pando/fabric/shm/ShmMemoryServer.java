@@ -7,6 +7,7 @@ import pando.fabric.memory.ProcessLock;
 import pando.fabric.memory.SharedMemory;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
+import pando.fabric.server.PoolMemory;
 import pando.fabric.server.PoolOptions;
 
 /**
@@ -77,12 +78,7 @@ public final class ShmMemoryServer extends HostedMemoryServer {
     // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
     MemoryServer server =
-        MemoryServer.start(
-            number,
-            incarnation,
-            memory.segment(),
-            options,
-            () -> Long.MAX_VALUE); // as all of it is committed
+        MemoryServer.start(number, incarnation, memory.segment(), options, PoolMemory.COMMITTED);
     try {
       registry.publish(
           name,

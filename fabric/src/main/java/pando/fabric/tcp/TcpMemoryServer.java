@@ -14,17 +14,17 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.base.Fences;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.mapped.GrowingMemory;
 import pando.fabric.mapped.MemoryServerLink;
 import pando.fabric.memory.Atomic16;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
-import pando.fabric.memory.SystemMemory;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.MemoryServer;
+import pando.fabric.server.PoolMemory;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.CardAccess;
 import pando.fabric.wire.Credentials;
@@ -76,7 +76,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
       Credentials credentials,
       PeerLimits limits,
       @Nullable CardAccess card) {
-    super(MemoryServer.unattended(number, memory.segment(), options, available(card)));
+    super(MemoryServer.unattended(number, memory.segment(), options, behind(memory, card)));
     ServerLayout layout = MemoryServer.layout(options);
     this.listener = listener;
     this.address =
@@ -109,8 +109,8 @@ public final class TcpMemoryServer extends HostedMemoryServer {
   }
 
   /** What a card reaches is committed at the start. */
-  private static LongSupplier available(@Nullable CardAccess card) {
-    return card == null ? SystemMemory.own()::availableBytes : () -> Long.MAX_VALUE;
+  private static PoolMemory behind(NativeMemory memory, @Nullable CardAccess card) {
+    return card == null ? new GrowingMemory(memory) : PoolMemory.COMMITTED;
   }
 
   /**

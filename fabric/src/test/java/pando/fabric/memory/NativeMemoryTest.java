@@ -2,8 +2,10 @@ package pando.fabric.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class NativeMemoryTest {
@@ -18,6 +20,31 @@ class NativeMemoryTest {
       Words.set(segment, bytes - 8, 77);
       assertThat(Words.get(segment, bytes - 8)).isEqualTo(77);
       assertThat(Words.get(segment, 0)).isZero();
+    }
+  }
+
+  @Test
+  void shouldGivePagesBackThatAreDiscarded() {
+    long bytes = 64 << 20;
+    long from = 100;
+    long end = bytes - (5 << 20) - 100;
+    try (NativeMemory memory = NativeMemory.allocate(bytes)) {
+      memory.segment().fill((byte) 7);
+      long before = SystemMemory.own().residentBytes();
+      memory.discard(from, end - from);
+      memory.discard(0, 4095); // no page
+      memory.discard(bytes - 8192, 8192);
+      long after = SystemMemory.own().residentBytes();
+      assumeTrue(before > 0);
+      assertThat(before - after).isGreaterThan(40 << 20);
+      long[] edges = {0, 4096, end / 4096 * 4096, bytes - 8192, bytes};
+      for (int i = 0; i < edges.length - 1; i++) {
+        MemorySegment part = memory.segment().asSlice(edges[i], edges[i + 1] - edges[i]);
+        byte expected = (byte) (i % 2 == 0 ? 7 : 0);
+        byte[] all = new byte[(int) part.byteSize()];
+        Arrays.fill(all, expected);
+        assertThat(part.mismatch(MemorySegment.ofArray(all))).isEqualTo(-1);
+      }
     }
   }
 

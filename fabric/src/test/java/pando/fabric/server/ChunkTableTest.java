@@ -82,6 +82,46 @@ class ChunkTableTest {
   }
 
   @Test
+  void shouldGiveBackMemoryInWhichNoNodeIs() {
+    List<String> given = new ArrayList<>();
+    PoolMemory recording =
+        new PoolMemory() {
+          @Override
+          public long availableBytes() {
+            return Long.MAX_VALUE;
+          }
+
+          @Override
+          public void discard(long offset, long bytes) {
+            given.add("%d+%d".formatted(offset, bytes));
+          }
+
+          @Override
+          public void reuse(long offset, long bytes) {
+            given.add("reuse %d+%d".formatted(offset, bytes));
+          }
+        };
+    ChunkTable giving = new ChunkTable(layout, memory, recording);
+    long first = giving.takeChunk(1024);
+    int nodes = CHUNK_BYTES / 1024;
+    giving.release(1024, new long[] {first + 3072, first, first + 1024}, 3);
+    assertThat(given)
+        .containsExactly(
+            "reuse %d+%d".formatted(first, CHUNK_BYTES), first + "+2048", first + 3072 + "+1024");
+    given.clear();
+    giving.release(1024, new long[] {first + 2048}, 1);
+    assertThat(given).containsExactly(first + "+4096");
+    given.clear();
+    giving.releaseRun(1024, first + 4096, nodes - 4);
+    assertThat(given).containsExactly(first + "+" + CHUNK_BYTES);
+    given.clear();
+    long lasting = SpaceMessage.type(1024, true);
+    long kept = giving.takeChunk(lasting);
+    giving.releaseRun(lasting, kept, nodes);
+    assertThat(given).containsExactly("reuse %d+%d".formatted(kept, CHUNK_BYTES));
+  }
+
+  @Test
   void shouldGiveAFreedChunkToAnotherNodeSize() {
     List<Long> chunks = new ArrayList<>();
     for (int i = 0; i < CHUNKS; i++) {

@@ -275,7 +275,7 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   private void trim(Worker worker, long message, int sizeClass) {
-    long place = reserve.take(sizeClass);
+    long place = closed ? reserve.take(sizeClass) : Reserve.NONE;
     if (place != Reserve.NONE) {
       allocators[sizeClass].free(worker, message, place);
     }
@@ -302,6 +302,16 @@ public final class BlobSpace implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    giveBack();
+  }
+
+  /**
+   * Gives places that no blob is in back to the memory servers, except those to replace values in a
+   * full pool.
+   *
+   * @throws PandoException as {@link #close}
+   */
+  public void giveBack() {
     Losses losses = new Losses();
     try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {

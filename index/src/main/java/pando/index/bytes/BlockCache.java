@@ -89,6 +89,16 @@ final class BlockCache {
     }
   }
 
+  /** Drops all copies. */
+  void clear() {
+    for (int left = queue.size(); left > 0; left--) {
+      BlockEntry entry = queue.poll();
+      if (entry != null) {
+        drop(entry);
+      }
+    }
+  }
+
   private void drop(BlockEntry entry) {
     for (Block copy = entry.copy(); copy != null; copy = entry.copy()) {
       if (entry.replaceCopy(copy, null)) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
@@ -81,6 +82,9 @@ public final class ByteIndex implements ByteStrings {
 
   /** The label of no block: its word says what kind of index this is. */
   static final long KIND_LABEL = Long.MIN_VALUE;
+
+  /** The cache of the labels is at least one of so many parts of the pool. */
+  private static final int LABELS_PART = 8192;
 
   private static final long KIND = 0x5061_6e64_6f42_7401L;
 
@@ -157,7 +161,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
     StackRoom.STRINGS.check();
-    return started(options, fabric, OrcaIndex.create(fabric, labels(options)), true);
+    return started(options, fabric, OrcaIndex.create(fabric, labels(fabric, options)), true);
   }
 
   /**
@@ -167,12 +171,20 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
     StackRoom.STRINGS.check();
-    return started(options, fabric, labels(options).join(fabric, 0, 1), false);
+    return started(options, fabric, labels(fabric, options).join(fabric, 0, 1), false);
   }
 
-  /** Returns the settings of the labels, which are written back together with the blocks. */
-  private static OrcaOptions labels(ByteOptions options) {
-    return options.labels().withWriteBackNanos(0);
+  /**
+   * Returns the settings of the labels, which are written back together with the blocks. Their
+   * cache has room for a directory of as many blocks as the pool can hold.
+   */
+  private static OrcaOptions labels(Fabric fabric, ByteOptions options) {
+    long poolBytes = 0;
+    for (int server = 0; server < fabric.memoryServers(); server++) {
+      poolBytes += fabric.dramBytes(server);
+    }
+    OrcaOptions labels = options.labels().withWriteBackNanos(0);
+    return labels.withCacheBytes(Math.max(labels.cacheBytes(), poolBytes / LABELS_PART));
   }
 
   private static ByteIndex started(
@@ -340,6 +352,27 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
+    return whileNothingRuns(blobs -> new ByteSpace(this, blobs).count());
+  }
+
+  /**
+   * Writes changes that wait, empties the caches of records and blocks, and gives places of the
+   * pool that nothing is in back to the memory servers: for a time in which little is asked for.
+   * Operations wait meanwhile; the first ones after it READ what was cached.
+   *
+   * @throws IllegalStateException if the index is closed
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer
+   */
+  public void giveMemoryBack() {
+    whileNothingRuns(blobs -> {
+      cache.clear();
+      records.clear(blobs.worker().backoff());
+      space.giveBack();
+      return true;
+    });
+  }
+
+  private <T> T whileNothingRuns(Function<Blobs, T> action) {
     StackRoom.STRINGS.check();
     try (Blobs blobs = new Blobs(space)) {
       if (!gate.shut(blobs.worker())) {
@@ -348,7 +381,7 @@ public final class ByteIndex implements ByteStrings {
       try {
         changes.settleAll();
         freeWaiting(blobs);
-        return new ByteSpace(this, blobs).count();
+        return action.apply(blobs);
       } finally {
         gate.open();
       }

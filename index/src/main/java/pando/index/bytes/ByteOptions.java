@@ -46,7 +46,7 @@ public record ByteOptions(
           8000,
           64,
           64,
-          OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 20));
+          OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
 
   /** Checks the ranges. */
   public ByteOptions {
@@ -72,8 +72,8 @@ public record ByteOptions(
 
   /**
    * Returns the defaults: 256 MiB of records and blocks, three quarters of it for records; blocks
-   * of up to 8,000 bytes, values of up to 64 bytes in them; 64 changes of a block that wait; 16 MiB
-   * for the cache of labels.
+   * of up to 8,000 bytes, values of up to 64 bytes in them; 64 changes of a block that wait; 1 MiB
+   * for the cache of labels, which is larger in a large pool.
    */
   public static ByteOptions defaults() {
     return DEFAULTS;

@@ -55,6 +55,19 @@ final class RecordCache implements AutoCloseable {
     return bytes;
   }
 
+  /** Drops all records, and gives their memory back to the system. */
+  void clear(Backoff backoff) {
+    for (int i = 0; i < parts.length; i++) {
+      latch(parts[i], backoff);
+      try {
+        parts[i].clear();
+        memory.discard(i * parts[i].bytes(), parts[i].bytes());
+      } finally {
+        parts[i].unlatch();
+      }
+    }
+  }
+
   /** Frees the memory; the cache must not be used any more. */
   @Override
   public void close() {
@@ -101,9 +114,13 @@ final class RecordCache implements AutoCloseable {
   /** Latches the part of a key. */
   RecordPart latched(long hash, Backoff backoff) {
     RecordPart part = part(hash);
+    latch(part, backoff);
+    return part;
+  }
+
+  private static void latch(RecordPart part, Backoff backoff) {
     for (int attempt = 0; !part.tryLatch(); attempt++) {
       backoff.pause(attempt);
     }
-    return part;
   }
 }

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A part of the cache of records: a table by hash, and a log of records, oldest first, which goes
@@ -94,8 +93,10 @@ final class RecordPart {
 
   private boolean empty = true;
 
-  /** What to do when the log is full for the first time. */
-  private @Nullable Runnable onFull;
+  private final Runnable onFull;
+
+  /** Whether all of the log was used, since it was empty. */
+  private boolean wasFull;
 
   /**
    * Creates an empty part.
@@ -284,6 +285,13 @@ final class RecordPart {
     memory.set(Block.INT, chain, place(record));
   }
 
+  /** Drops all records. The latch must be held. */
+  void clear() {
+    memory.asSlice(0, Math.min(log, end)).fill((byte) 0);
+    empty = true;
+    wasFull = false;
+  }
+
   /** Drops the record of a key, if it is here. The latch must be held. */
   void remove(long hash, MemorySegment key) {
     int place = recordBytesMax == 0 ? 0 : place(hash, key);
@@ -370,9 +378,9 @@ final class RecordPart {
     } else if (tail > head && end - tail < bytes) {
       wrap = tail;
       tail = log;
-      if (onFull != null) {
+      if (!wasFull) {
+        wasFull = true;
         onFull.run();
-        onFull = null;
       }
     }
     long taken = tail;

@@ -56,6 +56,10 @@ class ByteModelTest {
           index = ByteIndex.open(fabric, options);
           session = index.session();
         }
+        if (i % (operations / 5) == operations / 10) {
+          index.giveMemoryBack();
+          assertThat(index.cache.bytes() + index.deltas.bytes()).isZero();
+        }
       }
       ByteModelRun.checkAll(session, model);
       for (byte[] key : List.copyOf(model.keySet())) {
@@ -63,6 +67,8 @@ class ByteModelTest {
       }
       assertThat(session.first()).isFalse();
       assertThat(session.last()).isFalse();
+      index.giveMemoryBack();
+      assertThat(index.space().usedBytes()).isLessThan(64 << 10);
       index.close();
       session.close();
     }

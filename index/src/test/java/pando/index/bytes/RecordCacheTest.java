@@ -1,7 +1,7 @@
 package pando.index.bytes;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -9,23 +9,56 @@ import org.junit.jupiter.api.Test;
 import pando.fabric.memory.SystemMemory;
 
 class RecordCacheTest {
+  private final RecordCache.Found found = new RecordCache.Found();
+
+  private static MemorySegment key(int number) {
+    return MemorySegment.ofArray(("key" + number).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static void put(RecordCache cache, MemorySegment key, MemorySegment value) {
+    RecordPart part = cache.part(KeyHash.of(key));
+    assertThat(part.tryLatch()).isTrue();
+    part.put(KeyHash.of(key), key, value, 0, (int) value.byteSize());
+    part.unlatch();
+  }
+
+  private boolean has(RecordCache cache, MemorySegment key) {
+    long hash = KeyHash.of(key);
+    return cache.part(hash).find(hash, key, found);
+  }
+
   /** Few records in each part take few pages, where huge pages would be most of the cache. */
   @Test
   void shouldTakeMemoryAsItFills() {
     long before = SystemMemory.own().residentBytes();
-    assumeThat(before).isPositive();
+    assumeTrue(before > 0);
     try (RecordCache cache = new RecordCache(192 << 20)) {
-      RecordCache.Found found = new RecordCache.Found();
       for (int i = 0; i < 2_000; i++) {
-        MemorySegment key = MemorySegment.ofArray(("key" + i).getBytes(StandardCharsets.UTF_8));
-        long hash = KeyHash.of(key);
-        RecordPart part = cache.part(hash);
-        assertThat(part.tryLatch()).isTrue();
-        part.put(hash, key, key, 0, (int) key.byteSize());
-        part.unlatch();
-        assertThat(part.find(hash, key, found)).isTrue();
+        put(cache, key(i), key(i));
+        assertThat(has(cache, key(i))).isTrue();
       }
       assertThat(SystemMemory.own().residentBytes() - before).isLessThan(48 << 20);
+    }
+  }
+
+  @Test
+  void shouldGiveMemoryBackWhenItIsCleared() {
+    SystemMemory system = SystemMemory.own();
+    assumeTrue(system.residentBytes() > 0);
+    try (RecordCache cache = new RecordCache(64 << 20)) {
+      MemorySegment value = MemorySegment.ofArray(new byte[30_000]);
+      for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 4_000; i++) { // more than there is room for
+          put(cache, key(i), value);
+        }
+        assertThat(has(cache, key(3_999))).isTrue();
+        long filled = system.residentBytes();
+        cache.clear(_ -> {});
+        assertThat(filled - system.residentBytes()).isGreaterThan(48 << 20);
+        for (int i = 0; i < 4_000; i++) {
+          assertThat(has(cache, key(i))).isFalse();
+        }
+      }
     }
   }
 }
