@@ -143,15 +143,16 @@ final class ServeCommand implements Callable<Integer> {
   /** Waits until the door is closed; has memory given back when little is asked for. */
   private static void awaitClosed(OpenDoor open) throws InterruptedException {
     long served = 0;
-    boolean isGivenBack = false;
+    long heap = 0; // of the JVM when memory was given back; 0 since requests came
     while (!open.door.awaitClosed(REST_SECONDS)) {
       long before = served;
       served = open.door.served();
-      boolean rests = served - before < REST_REQUESTS;
-      if (rests && !isGivenBack) {
+      if (served - before >= REST_REQUESTS) {
+        heap = 0;
+      } else if (Runtime.getRuntime().totalMemory() > heap + heap / 4) {
         open.giveMemoryBack();
+        heap = Runtime.getRuntime().totalMemory();
       }
-      isGivenBack = rests;
     }
   }
 

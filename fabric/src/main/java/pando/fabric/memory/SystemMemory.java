@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The memory of this machine, or of the container (the control group) that this process is in, as
@@ -67,7 +68,8 @@ public final class SystemMemory {
         boolean isSecond = line.startsWith("0::");
         Path root = isSecond ? groups : groups.resolve("memory");
         // A container may see its group's path on the host, but its files are below the root.
-        for (Path path = root.resolve(matcher.group(1)); path.startsWith(root); ) {
+        @Nullable Path path = root.resolve(matcher.group(1));
+        while (path != null && path.startsWith(root)) {
           least = Math.min(least, ofGroup.applyAsLong(new Group(path, isSecond)));
           path = path.getParent();
         }
