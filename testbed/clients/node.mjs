@@ -1,7 +1,8 @@
-// Three clients for Node.js with their defaults and with each protocol that can be asked for: node.mjs HOST PORT
+// Four clients for Node.js with their defaults and with each protocol that can be asked for: node.mjs HOST PORT
 import assert from "node:assert/strict";
 import { Decoder, GlideClient, ProtocolVersion } from "@valkey/valkey-glide";
 import Redis from "ioredis";
+import Valkey from "iovalkey";
 import { RESP_TYPES, createClient } from "redis";
 
 const [host, port] = [process.argv[2] ?? "127.0.0.1", Number(process.argv[3] ?? 6379)];
@@ -37,8 +38,8 @@ async function nodeRedis(options) {
   await client.close();
 }
 
-async function ioRedis(options) {
-  const client = new Redis({ host, port, retryStrategy: () => null, ...options });
+async function ioRedis(Client) {
+  const client = new Client({ host, port, retryStrategy: () => null });
   await client.flushdb();
   assert.equal(await client.set("a", "1"), "OK");
   assert.equal(await client.get("a"), "1");
@@ -97,7 +98,8 @@ const programs = [
   ["node-redis", "defaults", () => nodeRedis({})],
   ["node-redis", "RESP 2", () => nodeRedis({ RESP: 2 })],
   ["node-redis", "RESP 3", () => nodeRedis({ RESP: 3 })],
-  ["ioredis", "defaults", () => ioRedis({})],
+  ["ioredis", "defaults", () => ioRedis(Redis)],
+  ["iovalkey", "defaults", () => ioRedis(Valkey)],
   ["valkey-glide", "defaults", () => glide({})],
   ["valkey-glide", "RESP 2", () => glide({ protocol: ProtocolVersion.RESP2 })],
   ["valkey-glide", "RESP 3", () => glide({ protocol: ProtocolVersion.RESP3 })],
