@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -47,7 +48,7 @@ final class ServeCommand implements Callable<Integer> {
   /** A door rests when it serves fewer than so many requests in so many seconds. */
   private static final int REST_REQUESTS = 100;
 
-  private static final int REST_SECONDS = 5;
+  private static final Duration REST = Duration.ofSeconds(5);
 
   @Spec private CommandSpec spec;
 
@@ -144,7 +145,7 @@ final class ServeCommand implements Callable<Integer> {
   private static void awaitClosed(OpenDoor open) throws InterruptedException {
     long served = 0;
     long heap = 0; // of the JVM when memory was given back; 0 since requests came
-    while (!open.door.awaitClosed(REST_SECONDS)) {
+    while (!open.door.awaitClosed(REST)) {
       long before = served;
       served = open.door.served();
       if (served - before >= REST_REQUESTS) {

@@ -235,8 +235,10 @@ final class Leader {
           yield change.failed("it does not run: server=" + server);
         }
         int giver = change.other() == Change.NONE ? largest(view, table) : change.other();
-        // Those that have keys start: they serve soon, or are fenced.
-        yield giver == Change.NONE ? change : givenBy(view, change, giver);
+        boolean waits =
+            giver == Change.NONE
+                && owners(table).stream().anyMatch(owner -> isAwaited(view, owner));
+        yield waits ? change : givenBy(view, change, giver);
       }
       case REMOVE -> givenBy(view, change, server);
       case FENCE -> throw goesItsOwnWay(change);
@@ -249,6 +251,12 @@ final class Leader {
 
   private static boolean isFree(View view, Partitioning table, int number) {
     return number != Change.NONE && !table.hasServer(number) && view.serving(number).isPresent();
+  }
+
+  /** Returns whether a compute server with keys starts and serves soon, or is being fenced. */
+  private boolean isAwaited(View view, int owner) {
+    return !unserved.isOverdue(owner)
+        || view.fencesOf(owner).anyMatch(fence -> fence.why().isEmpty());
   }
 
   private static Change givenBy(View view, Change change, int giver) {

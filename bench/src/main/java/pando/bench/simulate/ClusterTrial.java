@@ -354,7 +354,7 @@ public final class ClusterTrial {
         cluster.sleepNanos(LOOK_NANOS);
       }
       TrialClient client = client(number, own, () -> cluster.sleepNanos(thinkNanos(own)));
-      client.run(plan.operations() / (plan.computeServers() * plan.clients()));
+      client.run(plan.operations() / (plan.computeServers() * plan.clients()), () -> !isDown());
     } finally {
       working--;
     }
@@ -428,6 +428,14 @@ public final class ClusterTrial {
     }
   }
 
+  /**
+   * Returns whether nobody serves any more, for good: where a memory server is lost, no compute
+   * server can start.
+   */
+  private boolean isDown() {
+    return isMemoryLost() && open().isEmpty();
+  }
+
   private boolean isMemoryLost() {
     return IntStream.range(0, plan.memoryServers()).anyMatch(cluster::isLost);
   }
@@ -491,12 +499,12 @@ public final class ClusterTrial {
   }
 
   /**
-   * Returns the changes that are to end still. Where a memory server is lost, a fence waits for it,
-   * and a compute server that starts; so if none has stayed, nobody makes changes.
+   * Returns the changes that are to end still. Where a memory server is lost, a fence waits for it;
+   * where nobody serves, nobody makes changes.
    */
   private List<Change> changesLeft() {
     boolean lost = isMemoryLost();
-    return lost && open().isEmpty()
+    return isDown()
         ? List.of()
         : watch.state().changes().stream()
             .filter(change -> !change.isOver() && !(lost && change.isFence()))

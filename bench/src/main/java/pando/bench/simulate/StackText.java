@@ -6,9 +6,18 @@ final class StackText {
 
   private StackText() {}
 
-  /** Returns an exception and the top of its stack, a line for each frame. */
+  /** Returns an exception and the top of its stack, a line for each frame, and its causes alike. */
   static String of(Throwable failure) {
-    StringBuilder text = new StringBuilder().append(failure);
+    StringBuilder text = new StringBuilder();
+    append(text, failure);
+    for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+      append(text.append("\ncaused by: "), cause);
+    }
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, Throwable failure) {
+    text.append(failure);
     int end = text.length() + LENGTH_MAX;
     for (StackTraceElement frame : failure.getStackTrace()) {
       if (text.length() > end) {
@@ -16,6 +25,5 @@ final class StackText {
       }
       text.append("\n    at ").append(frame);
     }
-    return text.toString();
   }
 }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -122,7 +123,12 @@ final class TrialClient {
   }
 
   void run(int operations) {
-    for (int i = 0; i < operations && stalls < STALLS_MAX; i++) {
+    run(operations, () -> true);
+  }
+
+  /** Runs operations, fewer if they are of no use any more. */
+  void run(int operations, BooleanSupplier areOfUse) {
+    for (int i = 0; i < operations && stalls < STALLS_MAX && areOfUse.getAsBoolean(); i++) {
       pace.run();
       boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
       if (random.nextInt(20) == 0) {

@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -253,9 +254,14 @@ public final class RespDoor implements Metered, AutoCloseable {
     return door.served();
   }
 
+  /** Waits until this is closed. */
+  public void awaitClosed() throws InterruptedException {
+    group.terminationFuture().await();
+  }
+
   /** Waits until this is closed, for so long at the most; returns whether it is. */
-  public boolean awaitClosed(long seconds) throws InterruptedException {
-    return group.terminationFuture().await(seconds, TimeUnit.SECONDS);
+  public boolean awaitClosed(Duration longest) throws InterruptedException {
+    return group.terminationFuture().await(longest.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /**

@@ -15,6 +15,7 @@ class ByteSizeEstimateTest {
   }
 
   @Test
+  @SuppressWarnings("try") // Closed before it is asked once more.
   void shouldEstimateTheNumberOfEntries() {
     ByteOptions options = ByteOptions.defaults().withBlockBytes(512, 32).withCacheBytes(1 << 20);
     try (Fabric fabric = Pools.open(2, 64 << 20, 1);
