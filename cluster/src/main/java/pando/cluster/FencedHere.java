@@ -3,9 +3,7 @@ package pando.cluster;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import pando.fabric.Fabric;
 import pando.fabric.FenceFailedException;
 
@@ -41,31 +39,20 @@ final class FencedHere {
     }
     try {
       if (!PlantedBug.FENCE_SKIPPED) {
-        fabric.fence(fence.server(), fence.leastEpoch());
+        fabric.fence(fence.server(), fence.leastEpoch(), this::isLost);
       }
     } catch (FenceFailedException e) {
-      if (!isFencedWhereNotLost(e)) {
-        LOG.log(Level.WARNING, "will be tried again: " + fence, e);
-        return false;
-      }
+      LOG.log(Level.WARNING, "will be tried again: " + fence, e);
+      return false;
     }
     cameAbout.put(fence.id(), host.nanoTime());
     return true;
   }
 
-  /** Returns whether it has come about at all memory servers but those whose memory is gone. */
-  private boolean isFencedWhereNotLost(FenceFailedException failure) {
-    Set<Integer> lost =
-        state.pool().stream()
-            .filter(entry -> entry.state() == ServerState.LOST)
-            .map(PoolEntry::number)
-            .collect(Collectors.toSet());
-    for (int server = 0; server < fabric.memoryServers(); server++) {
-      if (!failure.isFencedAt(server) && !lost.contains(server)) {
-        return false;
-      }
-    }
-    return true;
+  /** Returns whether a memory server is gone with its memory. */
+  private boolean isLost(int memoryServer) {
+    return state.pool().stream()
+        .anyMatch(entry -> entry.number() == memoryServer && entry.state() == ServerState.LOST);
   }
 
   /** Makes sure of all fences that are under way. */

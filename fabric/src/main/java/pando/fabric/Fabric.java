@@ -2,6 +2,7 @@ package pando.fabric;
 
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
@@ -121,14 +122,21 @@ public interface Fabric extends AutoCloseable {
    *
    * @param computeServer number of the compute server, 0 to {@value ComputeServer#NUMBER_MAX}
    * @param leastEpoch the least epoch that is not refused, at least 1
+   * @param isLost whether a memory server is gone with its memory, so that it needs no fence; asked
+   *     where the fence did not come about
    * @throws IllegalArgumentException if a value is out of its range
    * @throws IllegalStateException if this fabric is closed
    * @throws UnsupportedOperationException if this fabric has no {@linkplain Capabilities#fences
    *     fences}
-   * @throws FenceFailedException if a memory server is lost, does not answer, or does not come to
-   *     the end of what it serves; it says at which ones the fence was made anyway
+   * @throws FenceFailedException if another memory server does not answer, or does not come to the
+   *     end of what it serves; it says at which ones the fence was made anyway
    */
-  void fence(int computeServer, long leastEpoch);
+  void fence(int computeServer, long leastEpoch, IntPredicate isLost);
+
+  /** Fences at every memory server; else as {@link #fence(int, long, IntPredicate)}. */
+  default void fence(int computeServer, long leastEpoch) {
+    fence(computeServer, leastEpoch, _ -> false);
+  }
 
   /** Disconnects from the memory servers, and stops those that run inside this fabric. */
   @Override

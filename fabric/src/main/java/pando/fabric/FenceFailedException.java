@@ -1,6 +1,7 @@
 package pando.fabric;
 
 import java.util.BitSet;
+import java.util.function.IntPredicate;
 
 /**
  * A fence did not come about at every memory server. Where it did not, verbs of the compute server
@@ -26,5 +27,14 @@ public final class FenceFailedException extends PandoException {
   /** Returns whether the fence came about at a memory server. */
   public boolean isFencedAt(int server) {
     return fenced.get(server);
+  }
+
+  /** Throws this, unless the fence came about at all memory servers that are not lost. */
+  public void throwUnlessLost(int memoryServers, IntPredicate isLost) {
+    for (int server = 0; server < memoryServers; server++) {
+      if (!isFencedAt(server) && !isLost.test(server)) {
+        throw this;
+      }
+    }
   }
 }

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -404,8 +405,8 @@ public final class HookedFabric implements Fabric {
   }
 
   @Override
-  public void fence(int computeServer, long leastEpoch) {
-    fabric.fence(computeServer, leastEpoch);
+  public void fence(int computeServer, long leastEpoch, IntPredicate isLost) {
+    fabric.fence(computeServer, leastEpoch, isLost);
   }
 
   @Override

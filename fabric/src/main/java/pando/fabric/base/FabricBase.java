@@ -6,11 +6,13 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.FenceFailedException;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
@@ -142,10 +144,14 @@ public abstract class FabricBase implements Fabric {
   }
 
   @Override
-  public final void fence(int number, long leastEpoch) {
+  public final void fence(int number, long leastEpoch, IntPredicate isLost) {
     Fences.checkRange(number, leastEpoch);
     checkOpen();
-    raiseFence(number, leastEpoch);
+    try {
+      raiseFence(number, leastEpoch);
+    } catch (FenceFailedException e) {
+      e.throwUnlessLost(memoryServers(), isLost);
+    }
     fenced.accumulateAndGet(number, leastEpoch, Math::max);
   }
 

@@ -235,6 +235,21 @@ class TcpFenceTest {
     }
   }
 
+  /** Or locks of the dead would stay, once a memory server is lost. */
+  @Test
+  void shouldKnowThatAProcessIsGoneWhereAMemoryServerIsLost() {
+    start(PeerLimits.DEFAULTS);
+    start(PeerLimits.DEFAULTS);
+    try (Fabric fabric = attach(options().withComputeServer(new ComputeServer(4, 1)))) {
+      servers.get(1).close();
+      assertThatThrownBy(() -> fabric.fence(3, 8, server -> server == 0))
+          .isInstanceOf(FenceFailedException.class);
+      assertThat(fabric.isGone(NAME.process())).isFalse();
+      fabric.fence(3, 8, server -> server == 1);
+      assertThat(fabric.isGone(NAME.process())).isTrue();
+    }
+  }
+
   @Test
   void shouldAskNoMoreOnceItIsFenced() {
     start(PeerLimits.DEFAULTS);

@@ -3,6 +3,7 @@ package pando.sim.fabric;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
@@ -10,6 +11,7 @@ import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Capabilities.OnChip;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.FenceFailedException;
 import pando.fabric.Lane;
 import pando.fabric.PoolUsage;
 import pando.fabric.RegisteredMemory;
@@ -142,11 +144,15 @@ public final class SimFabric implements Fabric {
   }
 
   @Override
-  public void fence(int computeServer, long leastEpoch) {
+  public void fence(int computeServer, long leastEpoch, IntPredicate isLost) {
     Fences.checkRange(computeServer, leastEpoch);
     // Outside of clients, where a list of verbs is done as a whole, or not.
     pool.fences().fence(computeServer, leastEpoch);
-    fencer.fence(computeServer, leastEpoch);
+    try {
+      fencer.fence(computeServer, leastEpoch);
+    } catch (FenceFailedException e) {
+      e.throwUnlessLost(memoryServers(), isLost);
+    }
     fenced[computeServer] = Math.max(fenced[computeServer], leastEpoch);
   }
 
