@@ -196,7 +196,10 @@ class PandoHttpTest {
       assertThat(numbers(event)).containsEntry("pando.keys", 1_000.0);
       assertThat(number(numbers(event), "pando.uptime.seconds")).isPositive();
       small.close();
-      assertThat(events.next()).contains("\"reasons\":[\"closed\"]");
+      // One from before may be on its way.
+      String last = events.next();
+      assertThat(last.contains("\"reasons\":[]") ? events.next() : last)
+          .contains("\"reasons\":[\"closed\"]");
     }
   }
 
