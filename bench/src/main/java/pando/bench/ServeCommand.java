@@ -50,6 +50,9 @@ final class ServeCommand implements Callable<Integer> {
 
   private static final Duration REST = Duration.ofSeconds(5);
 
+  /** Rests behind one another before memory is given back. */
+  private static final int RESTS = 2;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -141,20 +144,29 @@ final class ServeCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  /** Waits until the door is closed; has memory given back when little is asked for. */
+  /** Waits until the door is closed; has memory given back once little is asked for. */
   private static void awaitClosed(OpenDoor open) throws InterruptedException {
     long served = 0;
-    long heap = 0; // of the JVM when memory was given back; 0 since requests came
+    long heap = 0; // of the JVM when it was collected last
+    int rests = 0;
     while (!open.door.awaitClosed(REST)) {
       long before = served;
       served = open.door.served();
-      if (served - before >= REST_REQUESTS) {
-        heap = 0;
-      } else if (Runtime.getRuntime().totalMemory() > heap + heap / 4) {
+      rests = served - before < REST_REQUESTS ? rests + 1 : 0;
+      if (rests == RESTS) {
         open.giveMemoryBack();
-        heap = Runtime.getRuntime().totalMemory();
+        heap = collectedHeap();
+      } else if (rests > RESTS && Runtime.getRuntime().totalMemory() > heap + heap / 4) {
+        // A few large requests: the caches serve them.
+        heap = collectedHeap();
       }
     }
+  }
+
+  /** Has the heap collected; returns how large it is then. */
+  private static long collectedHeap() {
+    System.gc();
+    return Runtime.getRuntime().totalMemory();
   }
 
   private ByteOptions indexOptions() {
@@ -288,7 +300,7 @@ final class ServeCommand implements Callable<Integer> {
       this.behind = List.of(behind);
     }
 
-    /** Gives memory back to the system: the pool's and the caches', and that of the heap. */
+    /** Gives memory of the pool and of the caches back to the system. */
     synchronized void giveMemoryBack() {
       if (!closed) {
         try {
@@ -296,7 +308,6 @@ final class ServeCommand implements Callable<Integer> {
         } catch (PandoException | VirtualMachineError e) {
           // Clients meet the cause, too.
         }
-        System.gc();
       }
     }
 

@@ -113,8 +113,8 @@ public final class NativeMemory implements AutoCloseable {
    * @param offset of the part, rounded up to a page
    * @param bytes of the part, rounded down to pages
    */
-  public void askForHugePages(long offset, long bytes, boolean huge) {
-    if (Linux.isAvailable()) {
+  public synchronized void askForHugePages(long offset, long bytes, boolean huge) {
+    if (Linux.isAvailable() && arena.scope().isAlive()) {
       MemorySegment part = segment.asSlice(offset, bytes);
       long start = Math.ceilDiv(part.address(), Linux.PAGE_BYTES) * Linux.PAGE_BYTES;
       long end = (part.address() + bytes) / Linux.PAGE_BYTES * Linux.PAGE_BYTES;
@@ -130,11 +130,13 @@ public final class NativeMemory implements AutoCloseable {
    * @param offset of the part, rounded up to a page
    * @param bytes of the part, rounded down to pages
    */
-  public void discard(long offset, long bytes) {
+  public synchronized void discard(long offset, long bytes) {
     long address = segment.address() + offset;
     long start = Math.ceilDiv(address, Linux.PAGE_BYTES) * Linux.PAGE_BYTES;
     long end = (address + bytes) / Linux.PAGE_BYTES * Linux.PAGE_BYTES;
-    if (start < end && file == NO_FILE && Linux.isAvailable()) {
+    // What is unmapped may be another's by now.
+    boolean isOurs = file == NO_FILE && arena.scope().isAlive();
+    if (start < end && isOurs && Linux.isAvailable()) {
       long huge = Math.max(start / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES - segment.address(), 0);
       long hugeEnd = Math.ceilDiv(end, HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES - segment.address();
       askForHugePages(huge, Math.min(hugeEnd, segment.byteSize()) - huge, false);

@@ -6,12 +6,10 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedSet;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -246,17 +244,17 @@ final class ChunkTable {
         unmark(offsets, marked);
       }
     }
-    Set<Chunk> partly = new HashSet<>();
+    Map<Chunk, BitSet> partly = new HashMap<>();
     for (int i = 0; i < count; i++) {
       Chunk chunk = outChunkOf(offsets[i]);
-      partly.add(chunk);
+      partly.computeIfAbsent(chunk, _ -> new BitSet()).set(chunk.node(offsets[i]));
       if (settle(chunk)) {
         partly.remove(chunk);
         memory.discard(chunk.start, chunk.bytes);
       }
     }
     if (!SpaceMessage.lasts(type)) {
-      partly.forEach(chunk -> chunk.discardReturned(memory));
+      partly.forEach((chunk, nodes) -> chunk.discardAround(nodes, memory));
     }
   }
 
@@ -476,12 +474,16 @@ final class ChunkTable {
       return new Size(nodeBytes, nodes, returnedCount, bytes - (long) nodes * nodeBytes);
     }
 
-    /** Gives the memory of nodes that were returned back to the system, as far as it is pages. */
-    void discardReturned(PoolMemory memory) {
+    /**
+     * Gives the memory of nodes that were just returned back to the system, with that of returned
+     * nodes beside them, as far as it is pages.
+     */
+    void discardAround(BitSet nodes, PoolMemory memory) {
       int end;
-      for (int node = returned.nextSetBit(0); node >= 0; node = returned.nextSetBit(end)) {
+      for (int node = nodes.nextSetBit(0); node >= 0; node = nodes.nextSetBit(end)) {
+        int first = returned.previousClearBit(node) + 1;
         end = returned.nextClearBit(node);
-        memory.discard(start + (long) node * nodeBytes, (long) (end - node) * nodeBytes);
+        memory.discard(start + (long) first * nodeBytes, (long) (end - first) * nodeBytes);
       }
     }
 
