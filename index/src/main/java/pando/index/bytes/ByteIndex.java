@@ -83,8 +83,11 @@ public final class ByteIndex implements ByteStrings {
   /** The label of no block: its word says what kind of index this is. */
   static final long KIND_LABEL = Long.MIN_VALUE;
 
-  /** The cache of the labels is at least one of so many parts of the pool. */
-  private static final int LABELS_PART = 8192;
+  /**
+   * Bytes of the cache of labels for each block of the greatest size that the pool has room for. A
+   * directory has 0.6 to 1.3 bytes for a block, and most blocks are smaller.
+   */
+  private static final int LABEL_BYTES = 8;
 
   private static final long KIND = 0x5061_6e64_6f42_7401L;
 
@@ -184,7 +187,8 @@ public final class ByteIndex implements ByteStrings {
       poolBytes += fabric.dramBytes(server);
     }
     OrcaOptions labels = options.labels().withWriteBackNanos(0);
-    return labels.withCacheBytes(Math.max(labels.cacheBytes(), poolBytes / LABELS_PART));
+    long most = poolBytes / options.blockBytes() * LABEL_BYTES;
+    return labels.withCacheBytes(Math.max(labels.cacheBytes(), most));
   }
 
   private static ByteIndex started(

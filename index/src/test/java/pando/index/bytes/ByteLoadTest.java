@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
@@ -34,6 +35,34 @@ class ByteLoadTest {
         .withBlockBytes(blockBytes, blockBytes / 8)
         .withCacheBytes(100_000)
         .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+  }
+
+  /** The cache of the labels is as large as the blocks need that the pool has room for. */
+  @Test
+  void shouldOpenAPoolThatIsFullOfSmallBlocks() {
+    ByteOptions options =
+        ByteOptions.defaults()
+            .withBlockBytes(ByteOptions.BLOCK_BYTES_MIN, 32)
+            .withCacheBytes(100_000)
+            .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(16 << 10));
+    int count = 100_000;
+    try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
+      try (ByteIndex index = ByteIndex.create(fabric, options);
+          ByteSession session = index.session()) {
+        for (int i = 0; i < count; i++) {
+          session.store(key(i), MemorySegment.ofArray(new byte[32]));
+        }
+        assertThat(index.blocks()).isGreaterThan(count / 10);
+      }
+      try (ByteIndex index = ByteIndex.open(fabric, options);
+          ByteSession session = index.session()) {
+        assertThat(session.get(key(count - 1))).isTrue();
+      }
+    }
+  }
+
+  private static MemorySegment key(int number) {
+    return MemorySegment.ofArray(ByteBuffer.allocate(Integer.BYTES).putInt(number).array());
   }
 
   private static NavigableMap<byte[], byte[]> drawn(int count, int keyBytes, int valueBytes) {
