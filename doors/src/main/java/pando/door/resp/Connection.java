@@ -54,6 +54,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
   /** Requests wait for the reply of one in the background, or for the turn of this connection. */
   private boolean isWaiting;
 
+  /** Whether requests wait for their turn that were read at {@link #begunAt}. */
+  private boolean hasBegun;
+
+  private long begunAt;
+
   private boolean ended;
 
   Connection(Lane lane, Client client) {
@@ -122,6 +127,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     long served = counters.served;
     long start = System.nanoTime();
     client.activeAt = start;
+    long begun = hasBegun ? begunAt : start;
+    boolean goesOn = hasBegun;
+    hasBegun = false;
     try {
       Replies replies = lane.replies;
       replies.clear();
@@ -134,7 +142,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
           runInBackground(to);
         }
         if (i % REQUESTS_A_LOOK == 0 && System.nanoTime() - start > NANOS_AT_ONCE) {
-          waitForTurn(to);
+          waitForTurn(to, begun);
         }
         if (replies.size() >= Unread.REPLIES_SENT) {
           send(to);
@@ -142,8 +150,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
       }
       send(to);
-      if (counters.served > served) {
-        counters.batches.count(System.nanoTime() - start);
+      if (!hasBegun && (goesOn || counters.served > served)) {
+        counters.batches.count(System.nanoTime() - begun);
       }
       if ((client.quits && !isWaiting) || (inputEnded && !hasMore)) {
         finish();
@@ -158,11 +166,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Goes on once the event loop has looked at all of its connections. */
-  private void waitForTurn(ChannelHandlerContext to) {
+  /**
+   * Goes on once the event loop has looked at all of its connections.
+   *
+   * @param begun when the first of the requests that are not answered yet was read
+   */
+  private void waitForTurn(ChannelHandlerContext to, long begun) {
     if (!isWaiting) {
       isWaiting = true;
-      ScheduledFuture<?> _ = to.executor().schedule(() -> goOnWaiting(to), 1, TimeUnit.NANOSECONDS);
+      hasBegun = true;
+      begunAt = begun;
+      ScheduledFuture<?> _ =
+          to.executor().schedule(() -> take(to, () -> goOnWaiting(to)), 1, TimeUnit.NANOSECONDS);
     }
   }
 
@@ -170,6 +185,15 @@ final class Connection extends ChannelInboundHandlerAdapter {
     isWaiting = false;
     to.channel().config().setAutoRead(true);
     goOn(to);
+  }
+
+  /** Takes a step that the event loop was given; ends the connection where it fails. */
+  private void take(ChannelHandlerContext to, Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      exceptionCaught(to, e);
+    }
   }
 
   private void runInBackground(ChannelHandlerContext to) {
@@ -204,7 +228,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
     @Nullable Throwable why = failure;
     lane.door.waiting().giveBack(bytes);
-    to.executor().execute(() -> goOnBehind(to, reply, why, start));
+    to.executor().execute(() -> take(to, () -> goOnBehind(to, reply, why, start)));
   }
 
   /** Sends the reply of a request that has run in the background, and runs those behind it. */

@@ -137,6 +137,10 @@ final class Decimals {
     String given = number.group("power");
     BigInteger digits = new BigInteger(number.group("sign") + number.group("whole") + rest, 16);
     int power = given == null ? 0 : Integer.parseInt(given);
+    if (digits.signum() == 0) {
+      // Whatever its power is: the other number is not shifted by that.
+      return new Binary(digits, 0);
+    }
     return Binary.nearest(digits, power - Byte.SIZE / 2 * rest.length());
   }
 

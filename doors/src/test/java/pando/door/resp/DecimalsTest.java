@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.math.BigDecimal;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import pando.index.AllocatedBytes;
 import pando.index.Seeds;
 
 /** Sums of numbers with a fraction; {@link RedisAnswersTest} compares more of them with Redis. */
@@ -37,6 +38,18 @@ class DecimalsTest {
     return random.nextBoolean()
         ? number.toPlainString()
         : number.unscaledValue() + "e-" + number.scale();
+  }
+
+  /** Or the other number would be shifted by that power, to 125 MB. */
+  @Test
+  void shouldTakeAZeroForZeroWhateverItsPowerIs() {
+    AllocatedBytes allocated = new AllocatedBytes();
+    long before = allocated.get();
+    for (String zero : new String[] {"0x0p-999999999", "0x0p999999999", "-0x0.0p-999999999"}) {
+      assertThat(Decimals.sum("1", zero)).isEqualTo("1");
+      assertThat(Decimals.sum(zero, zero)).isEqualTo("0");
+    }
+    assertThat(allocated.get() - before).isLessThan(50_000_000);
   }
 
   /** It would take minutes if a letter were looked at for each other one. */

@@ -72,21 +72,34 @@ class LongRequestsTest {
   /** No event loop visits more than some thousand entries for a request. */
   @Test
   void shouldVisitFewEntriesOnEventLoops() throws Exception {
+    onOneEventLoop((strings, _, client, _) -> {
+      fill(client, "k", KEYS);
+      assertVisits(strings, client, ":" + KEYS, "DBSIZE");
+      assertVisits(strings, client, "[k1119]", "KEYS", "*k1119");
+      assertVisits(
+          strings,
+          client,
+          "-ERR the reply would have too many entries: maximum=10000",
+          "PANDO.RANGE",
+          "-",
+          "+");
+    });
+  }
+
+  /** A test of a door with one event loop, which two clients share. */
+  private interface OneEventLoop {
+    void run(HookedStrings strings, RespDoor door, RawClient client, RawClient other)
+        throws Exception;
+  }
+
+  private static void onOneEventLoop(OneEventLoop test) throws Exception {
     try (Fabric fabric = Pools.open(2, 128 << 20, 1);
         ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
       HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
       try (RespDoor door = RespDoor.openShared(strings, RespOptions.loopback(0).withEventLoops(1));
-          RawClient client = new RawClient(door.address())) {
-        fill(client, "k", KEYS);
-        assertVisits(strings, client, ":" + KEYS, "DBSIZE");
-        assertVisits(strings, client, "[k1119]", "KEYS", "*k1119");
-        assertVisits(
-            strings,
-            client,
-            "-ERR the reply would have too many entries: maximum=10000",
-            "PANDO.RANGE",
-            "-",
-            "+");
+          RawClient client = new RawClient(door.address());
+          RawClient other = new RawClient(door.address())) {
+        test.run(strings, door, client, other);
       }
     }
   }
@@ -107,66 +120,80 @@ class LongRequestsTest {
   /** Keys are removed while others are served. */
   @Test
   void shouldServeOthersWhileKeysAreRemoved() throws Exception {
-    try (Fabric fabric = Pools.open(2, 128 << 20, 1);
-        ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
-      HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
-      try (RespDoor door = RespDoor.openShared(strings, RespOptions.loopback(0).withEventLoops(1));
-          RawClient client = new RawClient(door.address());
-          RawClient other = new RawClient(door.address())) {
-        fill(client, "k", 10);
-        CountDownLatch served = new CountDownLatch(1);
-        strings.before =
-            name -> {
-              if (name.equals("discard")) {
-                await(served);
-              }
-            };
-        client.send(RawClient.request("FLUSHDB"));
-        client.send(RawClient.request("SET", "behind", "1"));
-        assertThat(other.ask("PING")).isEqualTo("+PONG");
-        assertThat(other.ask("GET", "behind")).isEqualTo("nil");
-        served.countDown();
-        assertThat(client.reply()).isEqualTo("+OK");
-        assertThat(client.reply()).isEqualTo("+OK");
-        assertThat(client.ask("DBSIZE")).isEqualTo(":1");
-      }
-    }
+    onOneEventLoop((strings, _, client, other) -> {
+      fill(client, "k", 10);
+      CountDownLatch served = new CountDownLatch(1);
+      strings.before =
+          name -> {
+            if (name.equals("discard")) {
+              await(served);
+            }
+          };
+      client.send(RawClient.request("FLUSHDB"));
+      client.send(RawClient.request("SET", "behind", "1"));
+      assertThat(other.ask("PING")).isEqualTo("+PONG");
+      assertThat(other.ask("GET", "behind")).isEqualTo("nil");
+      served.countDown();
+      assertThat(client.reply()).isEqualTo("+OK");
+      assertThat(client.reply()).isEqualTo("+OK");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":1");
+    });
   }
 
   /** Many requests that are sent together take long, too. */
   @Test
   void shouldServeOthersDuringAPipeline() throws Exception {
-    try (Fabric fabric = Pools.open(2, 128 << 20, 1);
-        ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
-      HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
-      try (RespDoor door = RespDoor.openShared(strings, RespOptions.loopback(0).withEventLoops(1));
-          RawClient client = new RawClient(door.address());
-          RawClient other = new RawClient(door.address())) {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch sent = new CountDownLatch(1);
-        CountDownLatch served = new CountDownLatch(1);
-        AtomicInteger lookups = new AtomicInteger();
-        strings.before =
-            name -> {
-              begun.countDown();
-              await(lookups.incrementAndGet() < 100 ? sent : served);
-              long end = System.nanoTime() + Connection.NANOS_AT_ONCE / 8;
-              while (System.nanoTime() < end) {
-                Thread.onSpinWait();
-              }
-            };
-        client.send("GET k\r\n".repeat(200));
-        await(begun);
-        other.send("PING\r\n");
-        sent.countDown();
-        assertThat(other.reply()).isEqualTo("+PONG");
-        served.countDown();
-        for (int i = 0; i < 200; i++) {
-          assertThat(client.reply()).isEqualTo("nil");
-        }
-        assertThat(client.ask("PING")).isEqualTo("+PONG");
-        assertThat(door.waitingBytes()).isZero();
+    onOneEventLoop((strings, door, client, other) -> {
+      CountDownLatch begun = new CountDownLatch(1);
+      CountDownLatch sent = new CountDownLatch(1);
+      CountDownLatch served = new CountDownLatch(1);
+      AtomicInteger lookups = new AtomicInteger();
+      strings.before =
+          name -> {
+            begun.countDown();
+            await(lookups.incrementAndGet() < 100 ? sent : served);
+            spin();
+          };
+      client.send("GET k\r\n".repeat(200));
+      await(begun);
+      other.send("PING\r\n");
+      sent.countDown();
+      assertThat(other.reply()).isEqualTo("+PONG");
+      served.countDown();
+      for (int i = 0; i < 200; i++) {
+        assertThat(client.reply()).isEqualTo("nil");
       }
+      assertThat(client.ask("PING")).isEqualTo("+PONG");
+      assertThat(door.waitingBytes()).isZero();
+    });
+  }
+
+  /** Or its other requests would wait for good, and its replies could come to others. */
+  @Test
+  void shouldEndAConnectionThatFailsInALaterTurn() throws Exception {
+    onOneEventLoop((strings, door, client, other) -> {
+      AtomicInteger lookups = new AtomicInteger();
+      strings.before =
+          name -> {
+            if (lookups.incrementAndGet() == 100) {
+              throw new AssertionError("planted");
+            }
+            spin();
+          };
+      client.send("GET k\r\n".repeat(200));
+      assertThat(client.ends()).isTrue();
+      strings.unhook();
+      other.send("*x\r\n");
+      assertThat(other.reply()).startsWith("-ERR Protocol error");
+      assertThat(door.waitingBytes()).isZero();
+    });
+  }
+
+  /** Takes so long that a few requests are a turn. */
+  private static void spin() {
+    long end = System.nanoTime() + Connection.NANOS_AT_ONCE / 8;
+    while (System.nanoTime() < end) {
+      Thread.onSpinWait();
     }
   }
 
