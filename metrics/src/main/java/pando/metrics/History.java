@@ -1,5 +1,6 @@
 package pando.metrics;
 
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -9,6 +10,7 @@ final class History implements AutoCloseable {
   /** As many as a chart of the page has points. */
   static final int ROWS_MAX = 600;
 
+  private static final System.Logger LOG = System.getLogger(History.class.getName());
   private static final long PERIOD_MILLIS = 1_000;
 
   private final LiveFeed feed;
@@ -30,10 +32,19 @@ final class History implements AutoCloseable {
     try {
       while (true) {
         Thread.sleep(PERIOD_MILLIS);
-        rows = kept(rows, feed.numbers(second.getAsLong()));
+        keep(second.getAsLong());
       }
     } catch (InterruptedException e) {
       // Closed.
+    }
+  }
+
+  /** Keeps the row of a second; none where it cannot be made. */
+  void keep(long second) {
+    try {
+      rows = kept(rows, feed.numbers(second));
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.ERROR, "a row of the page could not be made", e);
     }
   }
 

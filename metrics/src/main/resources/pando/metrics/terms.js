@@ -3,7 +3,7 @@ const CACHE_OF = 'The part of the cache memory of this process that holds ';
 /** What words of the page mean, for those who read them for the first time. */
 const TERMS = {
   // The line on top.
-  'health': 'Healthy: what is shown is open, and each memory server answers within a second. Also at /health/ready.',
+  'health': 'Nothing is known to be wrong. An index is open, and each memory server answers within a second; in a cluster each range is served, and no memory server is lost. Also at /health/ready.',
   'uptime': 'How long this process has been running.',
   'version': 'The version of Pando in this process.',
   'keys': 'Keys that are stored; “about” where they are estimated.',

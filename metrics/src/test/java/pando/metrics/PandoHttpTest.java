@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -285,6 +286,30 @@ class PandoHttpTest {
     }
     assertThat(rows).hasSize(History.ROWS_MAX).first().isEqualTo("600");
     assertThat(rows).last().isEqualTo("1199");
+  }
+
+  /** Or nothing would be noted any more, and the page would stay as it was. */
+  @Test
+  void shouldKeepRowsBehindOneThatCannotBeMade() {
+    boolean[] fails = new boolean[1];
+    LiveFeed feed =
+        new LiveFeed(
+            new SimpleMeterRegistry(),
+            () -> {
+              if (fails[0]) {
+                throw new IllegalStateException("planted");
+              }
+              return List.of();
+            },
+            json -> {},
+            1);
+    try (History history = new History(feed, () -> 0)) {
+      fails[0] = true;
+      history.keep(1);
+      fails[0] = false;
+      history.keep(2);
+      assertThat(history.rows()).hasSize(2);
+    }
   }
 
   @Test

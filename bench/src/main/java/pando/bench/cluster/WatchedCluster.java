@@ -4,23 +4,17 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import pando.bench.console.Numbers;
 import pando.bench.report.ClusterReport;
 import pando.client.Routes;
-import pando.cluster.Change;
 import pando.cluster.ClusterState;
 import pando.cluster.Member;
 import pando.cluster.Membership;
@@ -38,7 +32,7 @@ import tools.jackson.core.json.JsonFactory;
  * are, and what has happened since it was first looked at.
  */
 public final class WatchedCluster implements Watched, AutoCloseable {
-  /** How many of what has happened are shown. */
+  /** How many of what has happened are shown; losses stay before all else. */
   private static final int HAPPENINGS_MAX = 20;
 
   private static final JsonFactory JSON = new JsonFactory();
@@ -50,13 +44,9 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   private final Supplier<Membership> sessions;
   private final Deque<Happening> happenings = new ConcurrentLinkedDeque<>();
 
-  /** Compute servers that had a range when they were seen last, by number. */
-  private final Map<Integer, Member> serving = new HashMap<>();
-
   private final AtomicLong losses = new AtomicLong();
-  private final Set<String> known = new HashSet<>();
+  private final SeenLosses seenLosses = new SeenLosses();
   private @Nullable Membership session;
-  private boolean isLookedAt;
   private boolean closed;
   private volatile ClusterReport report = NOTHING;
   private volatile List<String> hindrances = List.of("not looked at yet");
@@ -87,7 +77,11 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   private void note(boolean isLoss, String text) {
     happenings.addLast(new Happening(System.currentTimeMillis(), isLoss, text));
     if (happenings.size() > HAPPENINGS_MAX) {
-      happenings.removeFirst();
+      happenings.stream()
+          .filter(happening -> !happening.isLoss)
+          .findFirst()
+          .or(() -> Optional.ofNullable(happenings.peekFirst()))
+          .ifPresent(happenings::remove);
     }
   }
 
@@ -131,8 +125,10 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     try {
       report = ClusterReport.of(new ClusterState(session()));
       hindrances = hindrancesOf(report);
-      noteLosses();
-      isLookedAt = true;
+      for (String loss : seenLosses.look(report)) {
+        losses.incrementAndGet();
+        note(true, loss);
+      }
     } catch (PandoException e) {
       hindrances = List.of("the coordinator does not answer: " + e.getMessage());
     }
@@ -169,48 +165,6 @@ public final class WatchedCluster implements Watched, AutoCloseable {
         .toList();
   }
 
-  /** Notes what is lost and was not when it was looked at before. */
-  private void noteLosses() {
-    Set<Integer> owners = new HashSet<>();
-    ranges().forEach(route -> owners.add(route.owner()));
-    for (Change change : report.changes()) {
-      if (change.isFence() && change.state() == Change.State.DONE) {
-        int number = change.server();
-        noteLoss("change " + change.id(), lost(number, serving.remove(number)));
-      }
-    }
-    for (Member server : report.computeServers()) {
-      Member before = serving.get(server.number());
-      if (before != null && before.epoch() < server.epoch()) {
-        // Another start of it was faster than others who could have taken over its range.
-        noteLoss(
-            "start " + before.epoch() + " of " + before.number(), lost(before.number(), before));
-      }
-      serving.put(server.number(), server);
-    }
-    serving.keySet().retainAll(owners);
-    for (PoolEntry server : report.memoryServers()) {
-      if (server.state() == ServerState.LOST) {
-        noteLoss(
-            "memory server " + server.number() + " " + server.incarnation(),
-            "memory server %d was lost, with all that it held".formatted(server.number()));
-      }
-    }
-  }
-
-  private static String lost(int number, @Nullable Member lastSeen) {
-    long bytes = lastSeen == null ? 0 : lastSeen.unwritten().bytes();
-    return "compute server %d was lost, with about %s that it had not written to the pool"
-        .formatted(number, Numbers.binary(bytes));
-  }
-
-  private void noteLoss(String id, String text) {
-    if (known.add(id) && isLookedAt) {
-      losses.incrementAndGet();
-      note(true, text);
-    }
-  }
-
   @Override
   public List<String> hindrances() {
     return hindrances;
@@ -245,7 +199,10 @@ public final class WatchedCluster implements Watched, AutoCloseable {
         "pando.cluster.changes",
         "Changes of ranges that are not over.",
         () -> report.changes().stream().filter(change -> !change.isOver()).count());
-    to.count("pando.cluster.losses", "Servers that were lost since this began.", losses::get);
+    to.count(
+        "pando.cluster.losses",
+        "Servers that ended, or were lost, with what they had alone, since this began.",
+        losses::get);
   }
 
   private void servers(Meters to, ServerState state) {

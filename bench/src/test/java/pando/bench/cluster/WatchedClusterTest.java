@@ -95,6 +95,20 @@ final class WatchedClusterTest {
     }
   }
 
+  @Test
+  void shouldKeepALossBeforeWhatElseHappens() {
+    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+      announce(ServerState.SERVING, "127.0.0.1:1").close();
+      cluster.json();
+      announce(ServerState.LOST, "127.0.0.1:1");
+      cluster.json();
+      for (int i = 0; i < 100; i++) {
+        cluster.happened("happening " + i);
+      }
+      assertThat(cluster.json()).contains("memory server 0 was lost", "happening 99");
+    }
+  }
+
   private MemoryMembership announce(ServerState state, String address) {
     MemoryMembership session = coordinator.connect();
     PoolEntry entry = new PoolEntry(0, 1, address, 64 << 20, state);
