@@ -101,8 +101,7 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   private int serveWords(IndexSystem system) throws InterruptedException {
     IndexOptions options = ChosenIndex.options(system, settingOptions);
-    long most = Math.min(options.cacheBytes(), IndexOptions.cacheBytesOfThisMachine());
-    IndexOptions cached = options.withCacheBytes(cache == null ? most : cache);
+    IndexOptions cached = options.withCacheBytes(cacheBytes(options));
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
         RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
@@ -113,6 +112,15 @@ final class ServeClientsCommand implements Callable<Integer> {
       serve(index.name(), service, size, index::close, fabric::close);
     }
     return CommandLine.ExitCode.OK;
+  }
+
+  private long cacheBytes(IndexOptions options) {
+    if (cache != null) {
+      return cache;
+    }
+    return settingOptions.all().containsKey("cache-bytes")
+        ? options.cacheBytes()
+        : Math.min(options.cacheBytes(), IndexOptions.cacheBytesOfThisMachine());
   }
 
   private int serveStrings() throws InterruptedException {

@@ -139,8 +139,11 @@ final class UpCommand implements Callable<Integer> {
   }
 
   private long sizeBytes() {
-    long most = PoolOptions.bytesOfThisMachine() / memoryServers;
-    return size == null ? Math.min(1 << 30, most) : size;
+    PoolOptions most =
+        PoolOptions.defaults()
+            .withMemoryServers(memoryServers)
+            .withBytes(PoolOptions.bytesOfThisMachine());
+    return size == null ? Math.min(1 << 30, most.bytesPerServer()) : size;
   }
 
   private void introduce(

@@ -54,6 +54,20 @@ final class ClientCommandTest extends CommandFixture {
   }
 
   @Test
+  void shouldKeepACacheThatASettingNames() throws Exception {
+    try (RunningCommand named =
+        RunningCommand.start(
+            err,
+            "serve-clients",
+            "--listen=127.0.0.1:0",
+            "--index=dex",
+            "--bytes-per-server=64MiB",
+            "--set=cache-bytes=" + (257 << 20))) {
+      assertThat(named.found("(\\d+) MiB of cache")).isEqualTo("257");
+    }
+  }
+
+  @Test
   void shouldStoreFindAndScanTexts() throws Exception {
     try (RunningCommand strings = serving("byte-strings")) {
       String its = addressOf(strings);

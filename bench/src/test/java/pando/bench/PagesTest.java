@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
@@ -52,6 +53,27 @@ final class PagesTest {
           .toList()
           .stream();
     }
+  }
+
+  /** Or the other tests would pass whatever the pages have. */
+  @Test
+  void shouldFindWhatItChecks() throws IOException {
+    long commands = 0;
+    long links = 0;
+    long code = 0;
+    for (Path page : pages().toList()) {
+      commands += COMMAND.matcher(Files.readString(page)).results().count();
+      links += LINK.matcher(text(page)).results().count();
+      code += CODE.matcher(Files.readString(page)).results().count();
+    }
+    assertThat(commands).isGreaterThan(100);
+    assertThat(links).isGreaterThan(100);
+    assertThat(code).isGreaterThan(8);
+    List<String> unknown = new ArrayList<>();
+    addUnknown("serve --nope 1", unknown);
+    addUnknown("serves", unknown);
+    addUnknown("bench --records 1Q", unknown);
+    assertThat(unknown).hasSize(3);
   }
 
   @ParameterizedTest

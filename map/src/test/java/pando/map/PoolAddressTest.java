@@ -14,7 +14,7 @@ import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** What {@code Pando.open} is told of the size of a pool, and what a map tells of it. */
+/** The sizes in an address of {@code Pando.open}, and the usage that a map reports. */
 class PoolAddressTest {
   private static final long MIB = 1 << 20;
 

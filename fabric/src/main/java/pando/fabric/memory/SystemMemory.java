@@ -98,7 +98,8 @@ public final class SystemMemory {
       String files = isSecond ? "" : "total_";
       long droppable =
           field(statistics, files + "active_file", 0)
-              + field(statistics, files + "inactive_file", 0);
+              + field(statistics, files + "inactive_file", 0)
+              + field(statistics, "slab_reclaimable", 0);
       long used = number(path.resolve(isSecond ? "memory.current" : "memory.usage_in_bytes"), 0);
       return Math.clamp(limit - (used - droppable), 0, limit);
     }

@@ -168,14 +168,19 @@ final class ChunkTable {
     if (number < 0) {
       return -1;
     }
-    long start = take(number * parts, type, layout.chunkBytes());
-    memory.reuse(start, layout.chunkBytes());
-    return start;
+    return take(number * parts, type, layout.chunkBytes());
   }
 
   /** Takes a free chunk; returns its number, or -1 if there is none that may be committed. */
   private int takeFree() {
-    return free.isEmpty() || !mayCommit() ? -1 : free.removeFirst();
+    if (free.isEmpty() || !mayCommit()) {
+      return -1;
+    }
+    int number = free.removeFirst();
+    // Before it is written: huge pages come with the first access.
+    memory.reuse(
+        ServerLayout.CHUNKS_OFFSET + (long) number * layout.chunkBytes(), layout.chunkBytes());
+    return number;
   }
 
   /**

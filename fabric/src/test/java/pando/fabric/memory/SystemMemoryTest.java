@@ -47,7 +47,9 @@ class SystemMemoryTest {
     write("proc/self/cgroup", "0::/pod/container\n");
     write("cgroup/pod/container/memory.max", (700 * MIB) + "\n");
     write("cgroup/pod/container/memory.current", (300 * MIB) + "\n");
-    write("cgroup/pod/container/memory.stat", "anon 1\nactive_file 4096\ninactive_file 4096\n");
+    write(
+        "cgroup/pod/container/memory.stat",
+        "anon 1\nactive_file 4096\ninactive_file 2048\nslab_reclaimable 2048\n");
     assertThat(memory.limitBytes()).isEqualTo(700 * MIB);
     assertThat(memory.availableBytes()).isEqualTo(400 * MIB + 8192);
     write("cgroup/pod/memory.max", (600 * MIB) + "\n");
