@@ -300,9 +300,10 @@ final class ServeCommand implements Callable<Integer> {
       this.behind = List.of(behind);
     }
 
-    /** Gives memory of the pool and of the caches back to the system. */
+    /** Gives memory of the door, the pool and the caches back to the system. */
     synchronized void giveMemoryBack() {
       if (!closed) {
+        door.giveMemoryBack();
         try {
           rest.run();
         } catch (PandoException | VirtualMachineError e) {

@@ -1,5 +1,6 @@
 package pando.bench;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
@@ -17,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -124,20 +126,28 @@ final class MonitoringTest {
     Yaml yaml = new Yaml(new SafeConstructor(new LoaderOptions()));
     Map<?, ?> file = yaml.load(Files.readString(FOLDER.resolve("prometheus-alerts.yaml")));
     Set<Object> names = new HashSet<>();
-    for (Object group : (List<?>) file.get("groups")) {
-      for (Object each : (List<?>) ((Map<?, ?>) group).get("rules")) {
-        Map<?, ?> rule = (Map<?, ?>) each;
+    for (Object group : list(file.get("groups"))) {
+      for (Object each : list(map(group).get("rules"))) {
+        Map<?, ?> rule = map(each);
         assertThat(names.add(rule.get("alert"))).as("%s", rule).isTrue();
         assertThat(Set.<Object>of("alert", "expr", "for", "labels", "annotations"))
             .containsAll(rule.keySet());
-        assertThat(((Map<?, ?>) rule.get("labels")).get("severity"))
-            .isIn("info", "warning", "critical");
-        Map<?, ?> annotations = (Map<?, ?>) rule.get("annotations");
-        assertThat(annotations.keySet()).hasToString("[summary, description]");
-        assertExported((String) rule.get("expr"));
+        assertThat(map(rule.get("labels")).get("severity")).isIn("info", "warning", "critical");
+        assertThat(map(rule.get("annotations")).keySet()).hasToString("[summary, description]");
+        assertExported(String.valueOf(rule.get("expr")));
       }
     }
     assertThat(names).hasSizeGreaterThan(10);
+  }
+
+  private static List<?> list(@Nullable Object value) {
+    assertThat(value).isInstanceOf(List.class);
+    return (List<?>) requireNonNull(value);
+  }
+
+  private static Map<?, ?> map(@Nullable Object value) {
+    assertThat(value).isInstanceOf(Map.class);
+    return (Map<?, ?>) requireNonNull(value);
   }
 
   /** Checks the names of metrics, their labels and the values of these, and the parentheses. */
@@ -147,11 +157,13 @@ final class MonitoringTest {
         .isNotEmpty()
         .allMatch(EXPORTED::containsKey);
     for (Matcher selected = SELECTED.matcher(expression); selected.find(); ) {
-      Map<String, Set<String>> labels = EXPORTED.get(selected.group(1));
+      Map<String, Set<String>> labels = EXPORTED.getOrDefault(selected.group(1), Map.of());
       for (Matcher label = LABEL.matcher(selected.group(2)); label.find(); ) {
         if (!label.group(1).equals("instance")) { // Prometheus itself adds it
           assertThat(labels).as(expression).containsKey(label.group(1));
-          assertThat(labels.get(label.group(1))).as(expression).contains(label.group(3));
+          assertThat(labels.getOrDefault(label.group(1), Set.of()))
+              .as(expression)
+              .contains(label.group(3));
         }
       }
     }

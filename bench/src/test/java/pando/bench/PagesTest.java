@@ -139,7 +139,7 @@ final class PagesTest {
       String[] parts = link.split("#", 2);
       Path file = parts[0].isEmpty() ? page : page.resolveSibling(parts[0]).normalize();
       if (!link.startsWith("http")
-          && (!Files.exists(file) || parts.length > 1 && !anchors(file).contains(parts[1]))) {
+          && (!Files.exists(file) || (parts.length > 1 && !anchors(file).contains(parts[1])))) {
         broken.add(link);
       }
     }

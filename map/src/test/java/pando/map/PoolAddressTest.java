@@ -34,7 +34,7 @@ class PoolAddressTest {
       }
       MapUsage after = map.usage();
       assertThat(after.keys()).isBetween(450L, 550L);
-      assertThat(after.usedBytes() - before.usedBytes()).isBetween(500 * 32L << 10, 64 * MIB);
+      assertThat(after.usedBytes() - before.usedBytes()).isBetween(500 * (32L << 10), 64 * MIB);
       assertThat(after.givenBytes()).isEqualTo(64 * MIB);
     }
   }

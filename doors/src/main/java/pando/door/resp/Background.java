@@ -50,6 +50,13 @@ final class Background implements AutoCloseable {
     });
   }
 
+  /** Closes the sessions of lanes that are idle. */
+  void giveMemoryBack() {
+    for (int i = idle.size(); i > 0; i--) {
+      run(Lane::close); // each takes the lane that has been idle for longest
+    }
+  }
+
   /** Waits until all tasks have ended. */
   @Override
   public void close() {

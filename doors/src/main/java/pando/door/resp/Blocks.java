@@ -32,6 +32,11 @@ final class Blocks {
     return block == null ? new Block() : block;
   }
 
+  /** Forgets the blocks that nobody uses. */
+  void clear() {
+    kept.clear();
+  }
+
   /** Takes a block back that nobody uses. */
   void giveBack(Block block) {
     block.size = 0;

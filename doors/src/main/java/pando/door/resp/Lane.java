@@ -145,6 +145,7 @@ final class Lane implements AutoCloseable {
     }
   }
 
+  /** Closes the session, with the room that it keeps; a request that follows opens another one. */
   @Override
   public void close() {
     store.close();

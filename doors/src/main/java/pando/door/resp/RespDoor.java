@@ -254,6 +254,18 @@ public final class RespDoor implements Metered, AutoCloseable {
     return door.served();
   }
 
+  /**
+   * Gives back memory that past requests left: room for long values in sessions, and for replies.
+   * For a time in which little is asked for; requests go on, and take room as they need it.
+   */
+  public synchronized void giveMemoryBack() {
+    if (!door.isClosing()) {
+      lanes.forEach((loop, lane) -> loop.execute(lane::close));
+      door.background().giveMemoryBack();
+      door.blocks().clear();
+    }
+  }
+
   /** Waits until this is closed. */
   public void awaitClosed() throws InterruptedException {
     group.terminationFuture().await();

@@ -348,9 +348,11 @@ class Store implements AutoCloseable {
     }
   }
 
+  /** Closes the session; an operation that follows opens another one. */
   @Override
   public final void close() {
     ByteSession its = session;
+    session = null;
     if (its != null) {
       its.close();
     }

@@ -18,6 +18,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +44,7 @@ class JavaClientsTest {
   private static final int PIPELINE = 1_000;
 
   /** What the program needs of a client. */
-  private interface Commands extends AutoCloseable {
+  interface Commands extends AutoCloseable {
     void set(String key, byte[] value);
 
     byte @Nullable [] get(String key);
@@ -63,7 +64,7 @@ class JavaClientsTest {
     void close();
   }
 
-  private enum Its {
+  enum Its {
     JEDIS {
       @Override
       Commands open(InetSocketAddress address, int protocol) {
@@ -228,7 +229,7 @@ class JavaClientsTest {
 
     @Override
     public void mset(Map<String, byte[]> all) {
-      Map<byte[], byte[]> encoded = new HashMap<>();
+      IdentityHashMap<byte[], byte[]> encoded = new IdentityHashMap<>();
       all.forEach((key, value) -> encoded.put(bytes(key), value));
       assertThat(connection.sync().mset(encoded)).isEqualTo("OK");
     }

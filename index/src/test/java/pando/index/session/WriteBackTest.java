@@ -81,7 +81,9 @@ class WriteBackTest {
     steps = 0;
     for (int i = 0; steps < 2 && i < 4; i++) {
       now += HALF;
-      boolean _ = writeBack.step() && writeBack.step();
+      if (writeBack.step()) {
+        boolean _ = writeBack.step();
+      }
     }
     assertThat(steps).isEqualTo(2);
     assertThat(writeBack.step()).isFalse();
