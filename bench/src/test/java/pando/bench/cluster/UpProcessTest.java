@@ -63,7 +63,7 @@ class UpProcessTest {
   }
 
   /** Returns what it prints until it is ready. */
-  private static String introduction(Process up) throws IOException {
+  private String introduction(Process up) throws IOException {
     StringBuilder lines = new StringBuilder();
     BufferedReader reader = up.inputReader();
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
@@ -72,7 +72,7 @@ class UpProcessTest {
         return lines.toString();
       }
     }
-    throw new IOException("has ended: " + lines);
+    throw new IOException("has ended: " + lines + Files.readString(told()));
   }
 
   private static String found(String text, String pattern) {
