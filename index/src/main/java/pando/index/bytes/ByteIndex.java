@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
@@ -84,8 +85,9 @@ public final class ByteIndex implements ByteStrings {
   static final long KIND_LABEL = Long.MIN_VALUE;
 
   /**
-   * Bytes of the cache of labels for each block of the greatest size that the pool has room for. A
-   * directory has 0.6 to 1.3 bytes for a block, and most blocks are smaller.
+   * Bytes of the cache of labels for each block of the greatest size that what is used of the pool
+   * has room for, where an index is opened: a cache that is too small for the directory is refused.
+   * A directory has 0.6 to 1.3 bytes for a block, and most blocks are smaller.
    */
   private static final int LABEL_BYTES = 8;
 
@@ -164,7 +166,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
     StackRoom.STRINGS.check();
-    return started(options, fabric, OrcaIndex.create(fabric, labels(fabric, options)), true);
+    return started(options, fabric, OrcaIndex.create(fabric, labels(options)), true);
   }
 
   /**
@@ -174,21 +176,21 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
     StackRoom.STRINGS.check();
-    return started(options, fabric, labels(fabric, options).join(fabric, 0, 1), false);
+    OrcaOptions labels = labels(options);
+    long most = usedBytes(fabric) / options.blockBytes() * LABEL_BYTES;
+    long cacheBytes = Math.max(labels.cacheBytes(), most);
+    return started(options, fabric, labels.withCacheBytes(cacheBytes).join(fabric, 0, 1), false);
   }
 
-  /**
-   * Returns the settings of the labels, which are written back together with the blocks. Their
-   * cache has room for a directory of as many blocks as the pool can hold.
-   */
-  private static OrcaOptions labels(Fabric fabric, ByteOptions options) {
-    long poolBytes = 0;
-    for (int server = 0; server < fabric.memoryServers(); server++) {
-      poolBytes += fabric.dramBytes(server);
-    }
-    OrcaOptions labels = options.labels().withWriteBackNanos(0);
-    long most = poolBytes / options.blockBytes() * LABEL_BYTES;
-    return labels.withCacheBytes(Math.max(labels.cacheBytes(), most));
+  /** Returns the settings of the labels, which are written back together with the blocks. */
+  private static OrcaOptions labels(ByteOptions options) {
+    return options.labels().withWriteBackNanos(0);
+  }
+
+  private static long usedBytes(Fabric fabric) {
+    return IntStream.range(0, fabric.memoryServers())
+        .mapToLong(server -> fabric.usage(server).usedBytes())
+        .sum();
   }
 
   private static ByteIndex started(

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.index.host.HostedTask;
@@ -72,6 +73,8 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /** Number of missed keys and pairs at which the window ends. */
   private volatile long due;
 
+  private boolean wasSharedOut;
+
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
     super(server, fabric, "pando-shares-" + server.number, () -> new OrcaContext(server, fabric));
@@ -100,10 +103,15 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     for (int part = 0; part < forDeltas; part++) {
       server.deltas.add(part);
     }
-    for (int part = forDeltas; part < forDeltas + forImages; part++) {
-      server.images.addSlab(parts.offset(part), backoff);
-    }
+    long[] slabs =
+        IntStream.range(forDeltas, forDeltas + forImages).mapToLong(parts::offset).toArray();
+    server.images.addSlabs(slabs, backoff);
     server.records.open(forDeltas + forImages, left);
+    if (wasSharedOut) { // else all is zero, and the system need not provide it yet
+      server.images.clear();
+      server.records.clear();
+    }
+    wasSharedOut = true;
     for (int part = left; part < parts.count(); part++) {
       setAside.receive(part);
     }

@@ -150,11 +150,18 @@ public final class ImageCache {
    * @param at where it starts in the memory, a multiple of 8
    */
   public synchronized void addSlab(long at, Backoff backoff) {
-    for (int set = 0; set < setsOfSlab; set++) {
-      memory.asSlice(at + (long) set * setBytes, TAGS_BYTES).fill((byte) 0);
-    }
-    long[] more = Arrays.copyOf(slabs, slabs.length + 1);
-    more[slabs.length] = at;
+    empty(at);
+    addSlabs(new long[] {at}, backoff);
+  }
+
+  /**
+   * Adds slabs whose bytes are zero, which take their share of the images of the others.
+   *
+   * @param starts where each starts in the memory, a multiple of 8
+   */
+  public synchronized void addSlabs(long[] starts, Backoff backoff) {
+    long[] more = Arrays.copyOf(slabs, slabs.length + starts.length);
+    System.arraycopy(starts, 0, more, slabs.length, starts.length);
     replace(more, backoff);
   }
 
@@ -230,12 +237,17 @@ public final class ImageCache {
       await(attempt, backoff);
     }
     for (int way = 0; way < WAYS; way++) {
-      long hash = KeyHash.of(tag(set, way) & KEY_MASK);
-      if (slabOfRange.length == 0 || slabOfRange[range(hash)] != slab) {
+      long tag = tag(set, way);
+      if (valid(tag) != 0 && slabOfRangeOf(tag) != slab) {
         setValid(set, way, 0);
       }
     }
     unlock(set);
+  }
+
+  private long slabOfRangeOf(long tag) {
+    long[] ranges = slabOfRange;
+    return ranges.length == 0 ? NONE : ranges[range(KeyHash.of(tag & KEY_MASK))];
   }
 
   /** Returns where the slabs start. */
@@ -256,7 +268,22 @@ public final class ImageCache {
   /** Drops all images and filters. No session may use the cache. */
   public synchronized void clear() {
     for (long slab : slabs) {
-      memory.asSlice(slab, (long) setsOfSlab * setBytes).fill((byte) 0);
+      empty(slab);
+    }
+  }
+
+  /**
+   * Empties a slab, whatever its bytes are. What is zero is left alone, as the operating system
+   * need not provide memory that was never written.
+   */
+  private void empty(long slab) {
+    for (int set = 0; set < setsOfSlab; set++) {
+      for (int way = 0; way < WAYS; way++) {
+        long at = tagAt(slab + (long) set * setBytes, way);
+        if (Words.get(memory, at) != 0) {
+          Words.set(memory, at, 0);
+        }
+      }
     }
   }
 

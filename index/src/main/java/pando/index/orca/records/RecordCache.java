@@ -170,14 +170,14 @@ public final class RecordCache {
   // Parts
 
   /**
-   * Empties the cache, which has other parts from now on. No session may use it.
+   * Gives the cache other parts, which must be zero, or {@linkplain #clear() cleared} then. No
+   * session may use it.
    *
    * @param from first of the parts
    * @param to last of them, exclusive
    */
   public void open(int from, int to) {
     homes = HomeTable.of(parts, from, to);
-    clear();
   }
 
   /** Returns which part has the buckets of which keys. */

@@ -386,4 +386,18 @@ class ImageCacheTest {
     cache.removeSlab(0, BACKOFF);
     assertThat(cache.isOn()).isFalse();
   }
+
+  /** The system need not provide memory that was never written. */
+  @Test
+  void shouldWriteNothingWhereNothingIsCached() {
+    long slabBytes = 10 * ImageCache.SET_BYTES;
+    MemorySegment unwritten = arena.allocate(2 * slabBytes, Long.BYTES).asReadOnly();
+    ImageCache cache = new ImageCache(entries, unwritten, slabBytes, true);
+    cache.addSlabs(new long[] {0}, BACKOFF);
+    cache.addSlab(slabBytes, BACKOFF);
+    cache.clear();
+    cache.removeSlab(0, BACKOFF);
+    assertThat(cache.images()).isZero();
+    assertThat(cache.slabs()).containsExactly(slabBytes);
+  }
 }
