@@ -149,18 +149,26 @@ final class ServeCommand implements Callable<Integer> {
     long served = 0;
     long heap = 0; // of the JVM when it was collected last
     int rests = 0;
+    boolean isUsed = false; // since memory was given back
     while (!open.door.awaitClosed(REST)) {
       long before = served;
       served = open.door.served();
+      isUsed |= served > before;
       rests = served - before < REST_REQUESTS ? rests + 1 : 0;
       if (rests == RESTS) {
         open.giveMemoryBack();
         heap = collectedHeap();
-      } else if (rests > RESTS && Runtime.getRuntime().totalMemory() > heap + heap / 4) {
-        // A few large requests: the caches serve them.
-        heap = collectedHeap();
+        isUsed = false;
+      } else if (rests > RESTS && isUsed && served == before) {
+        open.door.giveMemoryBack(); // the caches stay: they serve what is asked now and then
+        heap = isGrown(heap) ? collectedHeap() : heap;
+        isUsed = false;
       }
     }
+  }
+
+  private static boolean isGrown(long heap) {
+    return Runtime.getRuntime().totalMemory() > heap + heap / 4;
   }
 
   /** Has the heap collected; returns how large it is then. */

@@ -14,6 +14,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
@@ -256,12 +257,15 @@ public final class RespDoor implements Metered, AutoCloseable {
 
   /**
    * Gives back memory that past requests left: room for long values in sessions, and for replies.
-   * For a time in which little is asked for; requests go on, and take room as they need it.
+   * For a time in which little is asked for; requests go on, and take room as they need it. Waits
+   * for event loops, not for long requests.
    */
   public synchronized void giveMemoryBack() {
     if (!door.isClosing()) {
-      lanes.forEach((loop, lane) -> loop.execute(lane::close));
+      List<Future<?>> given = new ArrayList<>();
+      lanes.forEach((loop, lane) -> given.add(loop.submit(lane::close)));
       door.background().giveMemoryBack();
+      given.forEach(Future::awaitUninterruptibly);
       door.blocks().clear();
     }
   }
