@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.bench.console.Numbers;
@@ -160,7 +161,7 @@ final class ServeCommand implements Callable<Integer> {
         heap = collectedHeap();
         isUsed = false;
       } else if (rests > RESTS && isUsed && served == before) {
-        open.door.giveMemoryBack(); // the caches stay: they serve what is asked now and then
+        open.giveRoomBack(); // the caches stay: they serve what is asked now and then
         heap = isGrown(heap) ? collectedHeap() : heap;
         isUsed = false;
       }
@@ -240,8 +241,8 @@ final class ServeCommand implements Callable<Integer> {
         if (http != null) {
           http.show(door);
         }
-        Runnable rest = poolOption.isLocal() ? index::giveMemoryBack : () -> {};
-        return new OpenDoor(door, http, rest, index::close, fabric::close);
+        ByteIndex own = poolOption.isLocal() ? index : null;
+        return new OpenDoor(door, http, own, index::close, fabric::close);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -258,7 +259,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       ByteStrings strings = strings(client);
       RespDoor door = opened(() -> RespDoor.openShared(strings, options));
-      return new OpenDoor(door, null, () -> {}, strings::close, client::close);
+      return new OpenDoor(door, null, null, strings::close, client::close);
     } catch (Throwable e) {
       client.close();
       throw e;
@@ -296,24 +297,38 @@ final class ServeCommand implements Callable<Integer> {
   private static final class OpenDoor implements AutoCloseable {
     final RespDoor door;
     final @Nullable PandoHttp http;
-    private final Runnable rest;
+    private final @Nullable ByteIndex own;
     private final List<Runnable> behind;
     private boolean closed;
 
-    /** Takes a door and its page, what to do in a rest, and what closes behind, in this order. */
-    OpenDoor(RespDoor door, @Nullable PandoHttp http, Runnable rest, Runnable... behind) {
+    /**
+     * Takes a door and its page, its index if the pool is in this process, and what closes behind,
+     * in this order.
+     */
+    OpenDoor(RespDoor door, @Nullable PandoHttp http, @Nullable ByteIndex own, Runnable... behind) {
       this.door = door;
       this.http = http;
-      this.rest = rest;
+      this.own = own;
       this.behind = List.of(behind);
     }
 
     /** Gives memory of the door, the pool and the caches back to the system. */
-    synchronized void giveMemoryBack() {
+    void giveMemoryBack() {
+      give(ByteIndex::giveMemoryBack);
+    }
+
+    /** Gives what large requests have left in the door and in the pool back to the system. */
+    void giveRoomBack() {
+      give(ByteIndex::giveFreePlacesBack);
+    }
+
+    private synchronized void give(Consumer<ByteIndex> fromIndex) {
       if (!closed) {
         door.giveMemoryBack();
         try {
-          rest.run();
+          if (own != null) {
+            fromIndex.accept(own);
+          }
         } catch (PandoException | VirtualMachineError e) {
           // Clients meet the cause, too.
         }

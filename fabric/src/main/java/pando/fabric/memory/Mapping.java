@@ -1,7 +1,13 @@
 package pando.fabric.memory;
 
-/** Mappings of whole pages. Large ones are aligned to huge pages and ask for them. */
+/** Mappings of whole pages. Large ones are aligned to huge pages, and the largest ask for them. */
 final class Mapping {
+  /**
+   * Smaller mappings, such as the buffers of sessions, do not ask for huge pages: each byte that is
+   * used would commit 2 MiB, and translations of most of their small pages stay in the processor.
+   */
+  private static final long HUGE_PAGES_MIN = 8 * NativeMemory.HUGE_PAGE_BYTES;
+
   private Mapping() {}
 
   /** Returns the size of a mapping for so many bytes: whole pages, or whole huge pages. */
@@ -47,7 +53,7 @@ final class Mapping {
       unmap(address, bytes);
       throw refused(purpose, mapped);
     }
-    if (bytes >= NativeMemory.HUGE_PAGE_BYTES) {
+    if (bytes >= HUGE_PAGES_MIN) {
       try {
         askForHugePages(address, bytes, true);
       } catch (RuntimeException | Error e) {

@@ -41,7 +41,7 @@ public final class NativeMemory implements AutoCloseable {
 
   /**
    * Allocates zeroed memory, which is committed when it is first accessed. Aligned to pages at
-   * least; asks for huge pages if it is large enough for one.
+   * least, to huge pages if it is large enough for one; asks for huge pages from 16 MiB on.
    *
    * @param bytes at least 1
    * @throws NativeMemoryException if the system refuses

@@ -378,6 +378,19 @@ public final class ByteIndex implements ByteStrings {
     });
   }
 
+  /**
+   * As {@link #giveMemoryBack}, but the caches stay.
+   *
+   * @throws IllegalStateException if the index is closed
+   * @throws pando.fabric.PandoException if a memory server is lost or does not answer
+   */
+  public void giveFreePlacesBack() {
+    whileNothingRuns(_ -> {
+      space.giveBack();
+      return true;
+    });
+  }
+
   private <T> T whileNothingRuns(Function<Blobs, T> action) {
     StackRoom.STRINGS.check();
     try (Blobs blobs = new Blobs(space)) {

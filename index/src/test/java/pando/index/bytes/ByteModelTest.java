@@ -67,7 +67,7 @@ class ByteModelTest {
       }
       assertThat(session.first()).isFalse();
       assertThat(session.last()).isFalse();
-      index.giveMemoryBack();
+      index.giveFreePlacesBack();
       assertThat(index.space().usedBytes()).isLessThan(64 << 10);
       index.close();
       session.close();
