@@ -271,7 +271,10 @@ final class ServeCommand implements Callable<Integer> {
       return client.byteStrings();
     } catch (IllegalStateException isOfWords) {
       throw new ParameterException(
-          spec.commandLine(), String.valueOf(isOfWords.getMessage()), isOfWords);
+          spec.commandLine(),
+          isOfWords.getMessage()
+              + "; clients of Redis need byte strings: pando up --index dex --set key-bytes=64",
+          isOfWords);
     }
   }
 

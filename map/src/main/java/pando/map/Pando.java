@@ -16,7 +16,7 @@ import pando.map.codec.ValueCodec;
  * Opens a memory pool and makes a map in it, or connects to the map of a cluster:
  *
  * <pre>{@code
- * try (Pando pando = Pando.open("local:"); // a pool in this process; shm:NAME for a shared one
+ * try (Pando pando = Pando.open("local:"); // in this process; client:HOST:PORT for a shared pool
  *     PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
  *   pages.put("/docs", "what it is");
  *   pages.put("/docs/map", "keys and values of any length");
@@ -125,7 +125,8 @@ public final class Pando implements AutoCloseable {
       throw new IllegalStateException("this Pando is closed");
     }
     if (map != null) {
-      throw new IllegalStateException("this Pando has its map already");
+      throw new IllegalStateException(
+          "this Pando has its map already: open another pool for another map");
     }
     PandoMap<K, V> made = backing.map(keys, values);
     map = made;

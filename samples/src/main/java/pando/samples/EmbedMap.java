@@ -11,7 +11,7 @@ public final class EmbedMap {
 
   /** Stores pages by their paths, adds to one, and goes over a range. */
   public static void main(String[] args) {
-    try (Pando pando = Pando.open("local:"); // a pool in this process; shm:NAME for a shared one
+    try (Pando pando = Pando.open("local:"); // in this process; client:HOST:PORT for a shared pool
         PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
       pages.put("/docs", "what it is");
       pages.put("/docs/map", "keys and values of any length");

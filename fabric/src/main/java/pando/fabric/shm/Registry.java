@@ -194,7 +194,10 @@ final class Registry {
 
   private RegistryException notRunning(String name, @Nullable IOException cause) {
     String message =
-        "no memory server of this name runs: name=" + name + ", directory=" + directory;
+        "no memory server of this name runs; `pando memory-server` starts one: name="
+            + name
+            + ", directory="
+            + directory;
     return cause == null ? new RegistryException(message) : new RegistryException(message, cause);
   }
 

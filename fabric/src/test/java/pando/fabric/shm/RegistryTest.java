@@ -84,7 +84,8 @@ class RegistryTest {
   void shouldTellThatNobodyRuns() {
     assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
         .isInstanceOf(RegistryException.class)
-        .hasMessageContaining("no memory server of this name runs: name=m0");
+        .hasMessageContaining(
+            "no memory server of this name runs; `pando memory-server` starts one: name=m0");
     ShmMemoryServer.start("m0", 0, OPTIONS).close();
     assertThatThrownBy(() -> ShmFabric.attach(List.of("m0"), 1))
         .hasMessageContaining("no memory server of this name runs");
