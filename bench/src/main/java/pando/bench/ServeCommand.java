@@ -54,6 +54,8 @@ final class ServeCommand implements Callable<Integer> {
   /** Rests behind one another before memory is given back. */
   private static final int RESTS = 2;
 
+  private static final int RESTS_OF_A_MINUTE = 12;
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -160,7 +162,7 @@ final class ServeCommand implements Callable<Integer> {
         open.giveMemoryBack();
         heap = collectedHeap();
         isUsed = false;
-      } else if (rests > RESTS && isUsed && served == before) {
+      } else if (rests > RESTS && isUsed && (served == before || rests % RESTS_OF_A_MINUTE == 0)) {
         open.giveRoomBack(); // the caches stay: they serve what is asked now and then
         heap = isGrown(heap) ? collectedHeap() : heap;
         isUsed = false;
@@ -327,8 +329,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private synchronized void give(Consumer<ByteIndex> fromIndex) {
       if (!closed) {
-        door.giveMemoryBack();
         try {
+          door.giveMemoryBack();
           if (own != null) {
             fromIndex.accept(own);
           }

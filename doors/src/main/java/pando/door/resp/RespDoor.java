@@ -259,14 +259,17 @@ public final class RespDoor implements Metered, AutoCloseable {
    * Gives back memory that past requests left: room for long values in sessions, and for replies.
    * For a time in which little is asked for; requests go on, and take room as they need it. Waits
    * for event loops, not for long requests.
+   *
+   * @throws pando.fabric.PandoException if a session does not close: a memory server is lost or
+   *     does not answer
    */
   public synchronized void giveMemoryBack() {
     if (!door.isClosing()) {
       List<Future<?>> given = new ArrayList<>();
       lanes.forEach((loop, lane) -> given.add(loop.submit(lane::close)));
       door.background().giveMemoryBack();
-      given.forEach(Future::awaitUninterruptibly);
       door.blocks().clear();
+      given.forEach(Future::syncUninterruptibly);
     }
   }
 

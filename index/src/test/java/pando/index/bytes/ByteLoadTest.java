@@ -37,7 +37,7 @@ class ByteLoadTest {
         .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
   }
 
-  /** The cache of the labels is as large as the blocks need that the pool has room for. */
+  /** The cache of the labels is as large as the blocks in the pool need. */
   @Test
   void shouldOpenAPoolThatIsFullOfSmallBlocks() {
     ByteOptions options =
