@@ -1,8 +1,6 @@
 package pando.map;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 import pando.index.bytes.ByteIndex;
 
@@ -14,7 +12,6 @@ import pando.index.bytes.ByteIndex;
  */
 final class Bounds {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-  private static final int SHOWN_BYTES_MAX = 32;
 
   private final KeyBytes<?> keys;
   private final @Nullable MemorySegment low;
@@ -108,19 +105,19 @@ final class Bounds {
   /**
    * Returns other bounds within these.
    *
-   * @throws IllegalArgumentException if they are not within these, or are reversed
+   * @throws IllegalArgumentException if they are not within these
    */
   Bounds narrow(MemorySegment from, boolean fromIncluded, MemorySegment to, boolean toIncluded) {
     return checked(new Bounds(keys, from, fromIncluded, to, toIncluded));
   }
 
   private Bounds checked(Bounds narrower) {
-    if (narrower.low != null
-        && narrower.high != null
-        && ByteIndex.compare(narrower.low, narrower.high) > 0) {
-      throw new IllegalArgumentException("range is reversed: " + narrower);
-    }
-    if (!isInside(narrower.low, narrower.lowIncluded, low, lowIncluded, 1)
+    boolean isReversed =
+        narrower.low != null
+            && narrower.high != null
+            && ByteIndex.compare(narrower.low, narrower.high) > 0;
+    if (isReversed
+        || !isInside(narrower.low, narrower.lowIncluded, low, lowIncluded, 1)
         || !isInside(narrower.high, narrower.highIncluded, high, highIncluded, -1)) {
       throw new IllegalArgumentException(
           "range is not inside of the view: " + narrower + ", view: " + this);
@@ -144,17 +141,7 @@ final class Bounds {
 
   @Override
   public String toString() {
-    return "from=%s, included=%s, to=%s, included=%s"
-        .formatted(text(low), lowIncluded, text(high), highIncluded);
-  }
-
-  /** Returns an encoding as text, for a message. */
-  static String text(@Nullable MemorySegment bytes) {
-    if (bytes == null) {
-      return "none";
-    }
-    long shown = Math.min(bytes.byteSize(), SHOWN_BYTES_MAX);
-    String hex = HexFormat.of().formatHex(bytes.asSlice(0, shown).toArray(ValueLayout.JAVA_BYTE));
-    return shown < bytes.byteSize() ? hex + "... of " + bytes.byteSize() + " bytes" : hex;
+    return "low=%s, included=%s, high=%s, included=%s"
+        .formatted(keys.text(low), lowIncluded, keys.text(high), highIncluded);
   }
 }

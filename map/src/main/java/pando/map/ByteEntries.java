@@ -66,7 +66,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     try {
       return valueIf(taken);
     } catch (Throwable e) {
-      throw Blobs.unreturned(Bounds.text(itsKey), e);
+      throw Blobs.unreturned(keys.text(itsKey), e);
     }
   }
 

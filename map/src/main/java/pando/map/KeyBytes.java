@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteArguments;
 import pando.index.bytes.KeyBounds;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -16,6 +17,7 @@ import pando.map.codec.ValueCodec;
  */
 record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
   private static final byte[] NOTHING = {};
+  private static final int SHOWN_MAX = 64;
 
   /**
    * Returns the encoding of a key, in memory of its own.
@@ -55,6 +57,25 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
   @Nullable MemorySegment above(MemorySegment bytes) {
     MemorySegment above = KeyBounds.above(bytes, lengthMax);
     return above == null ? null : atOrAbove(above.toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  /** Returns a key as text, by its encoding, for a message; bytes that are of no key as bytes. */
+  String text(@Nullable MemorySegment encoding) {
+    if (encoding == null) {
+      return "none";
+    }
+    try {
+      K key = codec.decode(encoding, 0, (int) encoding.byteSize());
+      if (!(key instanceof byte[])) {
+        String text = String.valueOf(key);
+        return text.length() <= SHOWN_MAX
+            ? text
+            : "%s... of %s characters".formatted(text.substring(0, SHOWN_MAX), text.length());
+      }
+    } catch (RuntimeException ofNoKey) {
+      // A view of a prefix has such bounds: their bytes are shown.
+    }
+    return ByteArguments.text(encoding);
   }
 
   private boolean isFixed() {

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.index.bytes.ByteIndex;
 import pando.map.codec.KeyRange;
 
 /**
@@ -431,6 +432,15 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
       K from, boolean fromIncluded, K to, boolean toIncluded) {
     MemorySegment first = bytes(from);
     MemorySegment last = bytes(to);
+    int order = ByteIndex.compare(first, last);
+    if (descending ? order < 0 : order > 0) {
+      throw new IllegalArgumentException(
+          "range is reversed: from=%s, to=%s%s"
+              .formatted(
+                  index.keys().text(first),
+                  index.keys().text(last),
+                  descending ? ", in descending order" : ""));
+    }
     return view(
         descending
             ? bounds.narrow(last, toIncluded, first, fromIncluded)
