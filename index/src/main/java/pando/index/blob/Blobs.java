@@ -136,7 +136,7 @@ public final class Blobs implements AutoCloseable {
     }
     if (length > space.lengthMax()) {
       throw new IllegalArgumentException(
-          "the value is too long: length=%s, maximum=%s".formatted(length, space.lengthMax()));
+          "the value is too long: valueBytes=%s, maximum=%s".formatted(length, space.lengthMax()));
     }
     freeWaiting();
     return length <= space.partMax()

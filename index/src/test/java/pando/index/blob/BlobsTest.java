@@ -120,7 +120,7 @@ class BlobsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> store(1, tooLong))
         .withMessage(
-            "the value is too long: length=%s, maximum=%s", tooLong.length, space.lengthMax());
+            "the value is too long: valueBytes=%s, maximum=%s", tooLong.length, space.lengthMax());
     assertThat(space.lengthMax()).isBetween(8_000_000, BlobSpace.LENGTH_MAX);
     assertNothingStays();
   }
