@@ -19,6 +19,7 @@ module pando.index {
   exports pando.index.session to
       pando.client;
   exports pando.index.settings to
+      pando.bench,
       pando.map;
   exports pando.index.sherman;
 }

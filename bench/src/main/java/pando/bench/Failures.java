@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import pando.bench.demo.CheckFailedException;
 import pando.bench.run.WrongResultException;
 import pando.fabric.PandoException;
+import pando.index.settings.DidYouMean;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;

@@ -2,6 +2,7 @@ package pando.bench;
 
 import java.util.List;
 import java.util.function.Function;
+import pando.index.settings.DidYouMean;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 

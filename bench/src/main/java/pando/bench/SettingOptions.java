@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.index.settings.DidYouMean;
 import pando.sim.ClusterModel;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;

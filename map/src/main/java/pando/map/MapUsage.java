@@ -7,6 +7,7 @@ package pando.map;
  *     byte strings are estimated from some of their blocks
  * @param usedBytes bytes of the pool that are used, also by others; as {@link
  *     pando.fabric.PoolUsage#usedBytes}, of all memory servers
- * @param givenBytes bytes that the pool was given, and can grow to
+ * @param capacityBytes bytes that the pool can grow to, in whole chunks of its memory servers. The
+ *     system gives this memory as it is used, and may have less of it
  */
-public record MapUsage(long keys, long usedBytes, long givenBytes) {}
+public record MapUsage(long keys, long usedBytes, long capacityBytes) {}

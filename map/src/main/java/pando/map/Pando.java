@@ -27,20 +27,23 @@ import pando.map.codec.ValueCodec;
  * }</pre>
  *
  * <p>{@code shm:NAME} in place of {@code local:} takes a memory server of this machine ({@code
- * pando memory-server --name NAME}), and {@code client:HOST:PORT} the compute servers of a cluster.
- * This is the short way: {@link PandoMap#of} takes any index, or a client, that the program has
- * opened itself.
+ * pando memory-server --name NAME}), for the map of this process alone. Several processes share a
+ * map by {@code client:HOST:PORT}: compute servers, of a cluster or of {@code pando serve-clients},
+ * have its index. This is the short way: {@link PandoMap#of} takes any index, or a client, that the
+ * program has opened itself.
  *
  * <p>Thread-safe.
  */
 public final class Pando implements AutoCloseable {
-  private static final String CLIENT = "client:";
+  static final String CLIENT = "client:";
 
+  private final String place;
   private final Backing backing;
   private @Nullable PandoMap<?, ?> map;
   private boolean closed;
 
-  Pando(Backing backing) {
+  Pando(String place, Backing backing) {
+    this.place = place;
     this.backing = backing;
   }
 
@@ -66,8 +69,9 @@ public final class Pando implements AutoCloseable {
    *     taken as it is used; or {@code shm:NAME[,NAME...]} for those that run on this machine under
    *     these names, in the order of their numbers. Behind it may come {@code ?} and settings with
    *     {@code &} between them: {@code size=2GiB}, the bytes of a local pool; {@code cache=256MiB},
-   *     the cache of each compute server. Without the first, a local pool has half of the memory
-   *     that this process may use: the machine's, or its container's if that is less
+   *     the cache of each compute server. {@code GiB} is 2^30 bytes, and {@code GB} 10^9. Without
+   *     the first, a local pool has half of the memory that this process may use: the machine's, or
+   *     its container's if that is less
    * @param options of the index that {@link #map} makes, of any system
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
    * @throws pando.fabric.shm.RegistryException if a memory server does not run
@@ -99,7 +103,7 @@ public final class Pando implements AutoCloseable {
           "no compute servers: servers=" + servers + ", known: client:HOST:PORT[,HOST:PORT...]");
     }
     String addresses = servers.substring(CLIENT.length());
-    return new Pando(new ClientBacking(PandoClient.connect(addresses, options)));
+    return new Pando(servers, new ClientBacking(PandoClient.connect(addresses, options)));
   }
 
   private static boolean isOfClient(String pool) {
@@ -149,6 +153,14 @@ public final class Pando implements AutoCloseable {
     if (made != null) {
       made.flush();
     }
+  }
+
+  /** Returns where the pool is, the system of the map if there is one, and whether this is open. */
+  @Override
+  public synchronized String toString() {
+    return "Pando[%s, %s, %s]"
+        .formatted(
+            place, map == null ? "no map yet" : "map of " + map.name(), closed ? "closed" : "open");
   }
 
   /** Closes the map, the index and the connection; a pool in this process is lost. */

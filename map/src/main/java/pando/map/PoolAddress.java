@@ -9,6 +9,7 @@ import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
 import pando.index.IndexOptions;
 import pando.index.Systems;
+import pando.index.settings.DidYouMean;
 import pando.index.settings.Setting;
 
 /**
@@ -35,17 +36,22 @@ record PoolAddress(String place, Map<String, String> settings) {
       throw new IllegalArgumentException(
           "no such pool: pool="
               + address
-              + ", known: local:, shm:NAME[,NAME...] and client:HOST:PORT[,HOST:PORT...]");
+              + ", known: local:, shm:NAME[,NAME...] and client:HOST:PORT[,HOST:PORT...]"
+              + DidYouMean.suggest(place, List.of(LOCAL, SHM, Pando.CLIENT)));
     }
     Map<String, String> settings = new TreeMap<>();
     for (String setting : mark < 0 ? new String[0] : address.substring(mark + 1).split("&", -1)) {
       int equals = setting.indexOf('=');
       String name = equals < 0 ? setting : setting.substring(0, equals);
       List<String> known = place.equals(LOCAL) ? List.of(SIZE.name(), CACHE) : List.of(CACHE);
+      String wrong =
+          !known.contains(name)
+              ? "no such setting of this pool"
+              : equals < 0 ? "a setting without a value" : "a setting that is there twice";
       if (equals < 0 || !known.contains(name) || settings.containsKey(name)) {
         throw new IllegalArgumentException(
-            "not a setting of this pool, or there twice: setting=%s, pool=%s, known=%s"
-                .formatted(setting, address, known));
+            "%s: setting=%s, pool=%s, known=%s%s"
+                .formatted(wrong, setting, address, known, DidYouMean.suggest(name, known)));
       }
       settings.put(name, setting.substring(equals + 1));
     }
@@ -57,7 +63,7 @@ record PoolAddress(String place, Map<String, String> settings) {
     String cache = settings.get(CACHE);
     IndexOptions cached = cache == null ? options : options.with("cache-bytes", cache);
     cached.check();
-    return new Pando(new PoolBacking(connect(), cached));
+    return new Pando(place, new PoolBacking(connect(), cached));
   }
 
   private Fabric connect() {

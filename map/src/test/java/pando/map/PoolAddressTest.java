@@ -2,14 +2,21 @@ package pando.map;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.PoolFullException;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.SystemMemory;
+import pando.fabric.server.PoolOptions;
+import pando.fabric.shm.ShmMemoryServer;
+import pando.index.Systems;
 import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -28,14 +35,14 @@ class PoolAddressTest {
       PandoMap<String, byte[]> map = map(pando);
       MapUsage before = map.usage();
       assertThat(before.keys()).isZero();
-      assertThat(before.givenBytes()).isEqualTo(64 * MIB);
+      assertThat(before.capacityBytes()).isEqualTo(64 * MIB);
       for (int i = 0; i < 500; i++) {
         map.put("key" + i, new byte[32 << 10]);
       }
       MapUsage after = map.usage();
       assertThat(after.keys()).isBetween(450L, 550L);
       assertThat(after.usedBytes() - before.usedBytes()).isBetween(500 * (32L << 10), 64 * MIB);
-      assertThat(after.givenBytes()).isEqualTo(64 * MIB);
+      assertThat(after.capacityBytes()).isEqualTo(64 * MIB);
     }
   }
 
@@ -50,7 +57,7 @@ class PoolAddressTest {
                 }
               })
           .isInstanceOf(PoolFullException.class)
-          .hasMessageContaining("memory pool is full")
+          .hasMessageContaining("memory pool is full (remove entries, or use a pool with more")
           .hasMessageContaining("capacityBytes=" + 32 * MIB);
       assertThat(map.usage().keys()).isBetween(100L, 1_024L);
     }
@@ -72,7 +79,7 @@ class PoolAddressTest {
   void shouldHaveHalfOfTheMemoryWithoutASize() {
     long half = SystemMemory.own().limitBytes() / 2;
     try (Pando pando = Pando.open("local:")) {
-      assertThat(map(pando).usage().givenBytes()).isBetween(half - 32 * MIB, half);
+      assertThat(map(pando).usage().capacityBytes()).isBetween(half - 32 * MIB, half);
     }
   }
 
@@ -98,6 +105,58 @@ class PoolAddressTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Pando.open(address))
         .withMessageMatching("(?s).*(known[=:]|takes a size such as|least=33554432).*");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "local                 | did you mean local:?",
+        "locl:?size=1GiB       | did you mean local:?",
+        "local:?sise=2GiB      | no such setting of this pool: setting=sise=2GiB",
+        "local:?sise=2GiB      | did you mean size?",
+        "local:?size           | a setting without a value: setting=size",
+        "local:?size=1&size=2  | a setting that is there twice: setting=size=2",
+        "local:?size=2gb       | 20MB (20 million), 64KiB (64 times 1024) or 2GiB: value=2gb"
+      })
+  void shouldSayWhatIsMeantInPlaceOfAnAddress(String address, String said) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Pando.open(address))
+        .withMessageContaining(said);
+  }
+
+  @Test
+  void shouldTakeDecimalSizes() {
+    try (Pando pando = Pando.open("local:?size=80MB")) {
+      assertThat(map(pando).usage().capacityBytes()).isEqualTo(64 * MIB).isLessThan(80_000_000);
+    }
+  }
+
+  @Test
+  void shouldShowWhereItIsAndWhetherItIsOpen() {
+    Pando pando = Pando.open("local:?size=64MiB");
+    assertThat(pando).hasToString("Pando[local:, no map yet, open]");
+    map(pando).put("key", new byte[1]);
+    assertThat(pando).hasToString("Pando[local:, map of byte-strings, open]");
+    pando.close();
+    assertThat(pando).hasToString("Pando[local:, map of byte-strings, closed]");
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void shouldSayHowProcessesShareAMap() {
+    String name = "map-twice-" + ProcessHandle.current().pid();
+    PoolOptions options =
+        PoolOptions.defaults().withBytesPerServer(64 * MIB).withHandlers(Systems.handlers());
+    try (ShmMemoryServer server = ShmMemoryServer.start(name, 0, options);
+        Pando first = Pando.open("shm:" + server.place());
+        Pando second = Pando.open("shm:" + server.place())) {
+      map(first).put("key", new byte[1]);
+      assertThatIllegalStateException()
+          .isThrownBy(() -> map(second))
+          .withMessageContaining("holds an index already")
+          .withMessageContaining("client:HOST:PORT");
+    }
   }
 
   @Test

@@ -29,6 +29,10 @@ public final class NodeAllocator {
   public static final int FREE_BYTES_MAX = 8 << 20;
 
   /** There are chunks that nobody has, and that a memory server does not give out. */
+  private static final String FULL =
+      "memory pool is full (remove entries, or use a pool with more memory: size= of local:, --size"
+          + " of a memory server)";
+
   private static final String REFUSED =
       "the system has no memory for more of the pool (give the machine or the container of the"
           + " memory server more, end other programs there, or remove entries)";
@@ -119,7 +123,8 @@ public final class NodeAllocator {
     }
     if (present < needed) {
       throw new PoolFullException(
-          "the pool has less room than an index needs: neededBytes="
+          "the pool has less room than an index needs (use one with more memory, or fewer compute"
+              + " servers): neededBytes="
               + needed
               + ", presentBytes="
               + present
@@ -390,7 +395,7 @@ public final class NodeAllocator {
       }
     }
     return new PoolFullException(
-        (isRefused ? REFUSED : "memory pool is full")
+        (isRefused ? REFUSED : FULL)
             + ": memoryServers="
             + shelves.length
             + ", nodeBytes="

@@ -67,7 +67,9 @@ public final class Catalogue {
   public void checkUnclaimed() {
     if (readWord(FORMAT) != 0) {
       throw new IllegalStateException(
-          "the pool holds an index already: join it, or use another pool");
+          "the pool holds an index already: use another pool, or join it (IndexOptions.join);"
+              + " processes that share a map open client:HOST:PORT of a compute server instead"
+              + " (pando serve-clients)");
     }
   }
 

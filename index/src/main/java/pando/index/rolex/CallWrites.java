@@ -208,8 +208,10 @@ final class CallWrites {
     spare = server.allocator.allocateSynonym(worker, message, memoryServer);
     if (GlobalAddress.server(spare) != memoryServer) {
       throw new PoolFullException(
-          "no room for a synonym leaf at the memory server of its run: server=%s, capacityBytes=%s"
-              .formatted(memoryServer, server.nodePlaces.dramBytes(memoryServer)));
+          "no room for a synonym leaf at the memory server of its run (remove entries, or use"
+              + " larger"
+              + " memory servers): server=%s, capacityBytes=%s"
+                  .formatted(memoryServer, server.nodePlaces.dramBytes(memoryServer)));
     }
   }
 

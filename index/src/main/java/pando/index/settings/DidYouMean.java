@@ -1,22 +1,22 @@
-package pando.bench;
+package pando.index.settings;
 
 import java.util.Collection;
 import java.util.stream.Collectors;
 
 /** Names that a user may have meant by one that is unknown. */
-final class DidYouMean {
+public final class DidYouMean {
   private static final int NAMES_MAX = 3;
 
   private DidYouMean() {}
 
   /**
    * Returns what to add to a complaint about a name: {@code , did you mean A or B?} with the known
-   * names that are nearest to it, at most three; nothing if none is near.
+   * names that are nearest to it, at most three; nothing if none is near, or it is one of them.
    */
-  static String suggest(String typed, Collection<String> known) {
+  public static String suggest(String typed, Collection<String> known) {
     int least =
         known.stream().mapToInt(name -> distance(typed, name)).min().orElse(Integer.MAX_VALUE);
-    if (least > Math.max(1, typed.length() / 3)) {
+    if (least == 0 || least > Math.max(1, typed.length() / 3)) {
       return "";
     }
     return known.stream()

@@ -137,7 +137,7 @@ public final class Setting {
 
   private String expected() {
     return switch (kind) {
-      case SIZE -> "a size such as 1024, 64KiB or 2GiB";
+      case SIZE -> "a size such as 1024, 20MB (20 million), 64KiB (64 times 1024) or 2GiB";
       case DURATION -> "a duration such as 0, 250ms or 2s";
       case INTEGER -> "a whole number";
       case NUMBER -> "a number";
