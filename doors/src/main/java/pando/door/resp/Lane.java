@@ -104,7 +104,8 @@ final class Lane implements AutoCloseable {
     if (command != null) {
       errors[slot]++;
     }
-    counters.keepError(error, command == null ? "unknown command" : command.name());
+    counters.keepError(
+        error, command == null ? "a command that Pando does not have" : command.name());
     replies.error(error);
   }
 

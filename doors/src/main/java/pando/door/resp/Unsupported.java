@@ -29,8 +29,8 @@ final class Unsupported {
               entry(
                   NO_EXPIRY,
                   """
-                  EXPIRE EXPIREAT EXPIRETIME GETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX PTTL
-                  SETEX TTL\
+                  EXPIRE EXPIREAT EXPIRETIME GETEX MSETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX
+                  PTTL SETEX TTL\
                   """),
               entry(NO_TRANSACTIONS, "UNWATCH WATCH"),
               entry(
@@ -46,8 +46,9 @@ final class Unsupported {
                   "there are no hashes; a key for each field, and PANDO.RANGE over them, do the"
                       + " same",
                   """
-                  HDEL HEXISTS HGET HGETALL HINCRBY HINCRBYFLOAT HKEYS HLEN HMGET HMSET HRANDFIELD
-                  HSCAN HSET HSETNX HSTRLEN HVALS\
+                  HDEL HEXISTS HEXPIRE HEXPIREAT HEXPIRETIME HGET HGETALL HGETDEL HGETEX HINCRBY
+                  HINCRBYFLOAT HKEYS HLEN HMGET HMSET HPERSIST HPEXPIRE HPEXPIREAT HPEXPIRETIME HPTTL
+                  HRANDFIELD HSCAN HSET HSETEX HSETNX HSTRLEN HTTL HVALS\
                   """),
               entry(
                   "there are no lists",
@@ -72,7 +73,7 @@ final class Unsupported {
               entry(
                   "there are no streams",
                   """
-                  XACK XADD XAUTOCLAIM XCLAIM XDEL XGROUP XINFO XLEN XPENDING XRANGE XREAD XREADGROUP
+                  XACK XACKDEL XADD XAUTOCLAIM XCLAIM XDEL XDELEX XGROUP XINFO XLEN XPENDING XRANGE XREAD XREADGROUP
                   XREVRANGE XSETID XTRIM\
                   """),
               entry(
@@ -84,7 +85,8 @@ final class Unsupported {
                   "there are no such values",
                   """
                   GEOADD GEODIST GEOHASH GEOPOS GEORADIUS GEORADIUSBYMEMBER GEORADIUSBYMEMBER_RO
-                  GEORADIUS_RO GEOSEARCH GEOSEARCHSTORE PFADD PFCOUNT PFDEBUG PFMERGE PFSELFTEST\
+                  GEORADIUS_RO GEOSEARCH GEOSEARCHSTORE PFADD PFCOUNT PFDEBUG PFMERGE PFSELFTEST VADD VCARD VDIM
+                  VEMB VGETATTR VINFO VISMEMBER VLINKS VRANDMEMBER VREM VSETATTR VSIM\
                   """),
               entry(
                   "each server answers for all keys; there is no cluster of Redis and no replica",
