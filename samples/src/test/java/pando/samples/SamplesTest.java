@@ -54,6 +54,13 @@ class SamplesTest {
   }
 
   @Test
+  void shouldPrintWhatThePageOfTheMapShows() throws IOException {
+    EmbedMap.main(new String[0]);
+    assertThat(document("docs/map.md"))
+        .contains(printed.toString(UTF_8).replaceAll("(?m)^(?=.)", "    "));
+  }
+
+  @Test
   void shouldTourAMap() {
     MapTour.main(new String[0]);
     assertThat(printed.toString(UTF_8).lines())
