@@ -86,6 +86,11 @@ final class DoorServersOption {
     return Ranges.accepted(spec, () -> PandoClient.connect(String.valueOf(servers), options));
   }
 
+  /** Prints that the door ends, and what becomes of what was stored. */
+  void printEnding() {
+    Ending.print(spec, "the compute servers keep what was acknowledged");
+  }
+
   private AuthenticationFiles files() {
     return new AuthenticationFiles(
         "--server-tls", tlsCert, tlsKey, tlsCa, tokenFile, trustedNetwork);

@@ -3,16 +3,20 @@ package pando.bench;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.BindException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import pando.bench.demo.CheckFailedException;
 import pando.bench.run.WrongResultException;
 import pando.fabric.PandoException;
 import pando.index.settings.DidYouMean;
 import picocli.CommandLine;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
@@ -26,17 +30,45 @@ final class Failures {
   static int onParameter(ParameterException failure, String[] args) {
     CommandLine command = failure.getCommandLine();
     String name = command.getCommandSpec().qualifiedName();
-    String message = failure.getMessage() + suggestion(failure);
+    String message = failure.getMessage() + suggestion(failure, args) + wayOut(failure);
     command.getErr().println(name + ": " + message + " (see " + name + " --help)");
     return CommandLine.ExitCode.USAGE;
   }
 
   /** Returns what may have been meant in place of an unknown command or option. */
-  private static String suggestion(ParameterException failure) {
-    if (!(failure instanceof UnmatchedArgumentException unmatched)) {
-      return "";
-    }
+  private static String suggestion(ParameterException failure, String[] args) {
     CommandSpec spec = failure.getCommandLine().getCommandSpec();
+    return switch (failure) {
+      case UnmatchedArgumentException unmatched ->
+          unmatched.getUnmatched().stream()
+              .findFirst()
+              .map(typed -> suggestion(spec, optionName(typed)))
+              .orElse("");
+      // The parser complains of what is missing alone, if something else is unknown, too.
+      case MissingParameterException _ ->
+          Arrays.stream(args)
+              .map(Failures::optionName)
+              .filter(typed -> typed.startsWith("--") && spec.findOption(typed) == null)
+              .findFirst()
+              .map(typed -> "; unknown option: '" + typed + "'" + suggestion(spec, typed))
+              .orElse("");
+      default -> "";
+    };
+  }
+
+  private static String optionName(String argument) {
+    return argument.replaceFirst("=.*", "");
+  }
+
+  private static String suggestion(CommandSpec spec, String typed) {
+    List<String> valued =
+        spec.options().stream()
+            .filter(option -> ("--" + option.paramLabel()).equalsIgnoreCase(typed))
+            .map(option -> option.longestName() + " " + option.paramLabel())
+            .toList();
+    if (!valued.isEmpty()) {
+      return ", did you mean " + String.join(" or ", valued) + "?";
+    }
     Stream<String> options =
         spec.options().stream()
             .filter(option -> !option.hidden())
@@ -46,10 +78,7 @@ final class Failures {
             .filter(command -> !command.getValue().getCommandSpec().usageMessage().hidden())
             .map(Map.Entry::getKey);
     List<String> known = Stream.concat(options, commands).toList();
-    return unmatched.getUnmatched().stream()
-        .findFirst()
-        .map(typed -> DidYouMean.suggest(typed.replaceFirst("=.*", ""), known))
-        .orElse("");
+    return DidYouMean.suggest(typed, known);
   }
 
   /** Reports the failure of a running command; an address that is taken is an option's fault. */
@@ -57,13 +86,11 @@ final class Failures {
     PrintWriter err = command.getErr();
     if (isExpected(failure)) {
       String name = command.getCommandSpec().qualifiedName();
-      err.println(name + ": " + message(failure));
+      err.println(name + ": " + message(failure) + wayOut(failure));
     } else {
       failure.printStackTrace(err);
     }
-    return failure instanceof BindException || failure.getCause() instanceof BindException
-        ? CommandLine.ExitCode.USAGE
-        : CommandLine.ExitCode.SOFTWARE;
+    return listening(failure) != null ? CommandLine.ExitCode.USAGE : CommandLine.ExitCode.SOFTWARE;
   }
 
   /** Reports the failure of a running command, in one line, and returns the exit code. */
@@ -77,10 +104,32 @@ final class Failures {
   /**
    * Returns the message; for exceptions of files, whose message is only the path, with the cause.
    */
-  private static String message(Exception failure) {
-    return failure instanceof FileSystemException
-        ? failure.getClass().getSimpleName() + ": " + failure.getMessage()
-        : String.valueOf(failure.getMessage());
+  static String message(Exception failure) {
+    return switch (failure) {
+      case NoSuchFileException _ -> "no such file: " + failure.getMessage();
+      case AccessDeniedException _ -> "no permission for the file: " + failure.getMessage();
+      case FileSystemException _ ->
+          failure.getClass().getSimpleName() + ": " + failure.getMessage();
+      default -> String.valueOf(failure.getMessage());
+    };
+  }
+
+  /** Returns what to do about an address that is taken; nothing for another failure. */
+  private static String wayOut(Exception failure) {
+    BindException listening = listening(failure);
+    return listening != null && String.valueOf(listening.getMessage()).contains("in use")
+        ? "; give another port (0 takes any free one), or end what listens there"
+        : "";
+  }
+
+  /** Returns the failure to listen that is the cause; {@code null} if it is another one. */
+  private static @Nullable BindException listening(Exception failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof BindException listening) {
+        return listening;
+      }
+    }
+    return null;
   }
 
   private static boolean isExpected(Exception failure) {

@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmFabric;
+import pando.index.IndexOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
@@ -82,6 +83,26 @@ final class PoolOption {
         bytesPerServer == null
             ? options.withBytes(PoolOptions.bytesOfThisMachine())
             : options.withBytesPerServer(bytesPerServer));
+  }
+
+  /** Returns the options of byte strings with a cache; {@code null} for that of this machine. */
+  ByteOptions stringOptions(@Nullable Long cache) {
+    ByteOptions options = ByteOptions.defaults();
+    if (cache == null) {
+      return options.withCacheBytes(IndexOptions.cacheBytesOfThisMachine());
+    }
+    // A smaller one has no room for a block.
+    Ranges.check(spec, "--cache", cache, options.blockBytes(), Long.MAX_VALUE);
+    return options.withCacheBytes(cache);
+  }
+
+  /** Prints that the command ends, in order, and what becomes of what was stored. */
+  void printEnding() {
+    Ending.print(
+        spec,
+        isLocal()
+            ? "its pool is in this process, and what was stored there is lost"
+            : "what was acknowledged is written to the memory servers, which keep it");
   }
 
   /**

@@ -48,6 +48,9 @@ final class Quantity implements ITypeConverter<Long> {
 
   private static TypeConversionException notAQuantity(String text) {
     return new TypeConversionException(
-        "'" + text + "' is not a quantity such as 1024, 20M (20 million) or 64KiB (64 times 1024)");
+        "'"
+            + text
+            + "' is not a quantity such as 1024, 20M (20 million) or 64KiB (64 times 1024), of the"
+            + " units K, M, G, T, Ki, Mi, Gi, Ti");
   }
 }

@@ -130,7 +130,7 @@ final class ServeClientsCommand implements Callable<Integer> {
         settingOptions.all().isEmpty(),
         settingOptions.all(),
         "byte strings have no settings");
-    ByteOptions options = Ranges.accepted(spec, this::stringOptions);
+    ByteOptions options = poolOption.stringOptions(cache);
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
         ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
@@ -143,15 +143,10 @@ final class ServeClientsCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private ByteOptions stringOptions() {
-    return ByteOptions.defaults()
-        .withCacheBytes(cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache);
-  }
-
   /** Says what is served, and waits for the interruption, which ends all in order. */
   private void serve(String name, ClientService service, String size, Runnable... behind)
       throws InterruptedException {
-    List<Runnable> ends = new ArrayList<>(List.of(service::close));
+    List<Runnable> ends = new ArrayList<>(List.of(poolOption::printEnding, service::close));
     ends.addAll(List.of(behind));
     ends.add(interrupted::countDown); // the process may end as soon as this returns
     Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");

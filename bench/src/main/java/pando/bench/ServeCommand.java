@@ -18,7 +18,6 @@ import pando.door.resp.RespOptions;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
-import pando.index.IndexOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
@@ -125,7 +124,7 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     serversOption.check();
-    ByteOptions index = Ranges.accepted(spec, this::indexOptions);
+    ByteOptions index = poolOption.stringOptions(cache);
     RespOptions options = respOptions();
     httpOption.check();
     try (OpenDoor open = serversOption.isGiven() ? serveShared(options) : serve(index, options)) {
@@ -180,12 +179,7 @@ final class ServeCommand implements Callable<Integer> {
     return Runtime.getRuntime().totalMemory();
   }
 
-  private ByteOptions indexOptions() {
-    return ByteOptions.defaults()
-        .withCacheBytes(cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache);
-  }
-
-  private RespOptions respOptions() throws IOException {
+  private RespOptions respOptions() {
     Ranges.check(spec, "--resp", port, 0, PORT_MAX);
     RespOptions options = RespOptions.loopback(port).withOpen(noPassword);
     if (bind != null) {
@@ -204,9 +198,18 @@ final class ServeCommand implements Callable<Integer> {
       options = options.withClientsMax(clients);
     }
     if (passwordFile != null) {
-      options = options.withPassword(Password.readFrom(passwordFile));
+      options = options.withPassword(password(passwordFile));
     }
     return options.withTls(tls());
+  }
+
+  private Password password(Path file) {
+    try {
+      return Password.readFrom(file);
+    } catch (IOException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--password-file cannot be used: " + Failures.message(e), e);
+    }
   }
 
   private RespOptions.@Nullable Tls tls() {
@@ -244,7 +247,7 @@ final class ServeCommand implements Callable<Integer> {
           http.show(door);
         }
         ByteIndex own = poolOption.isLocal() ? index : null;
-        return new OpenDoor(door, http, own, index::close, fabric::close);
+        return new OpenDoor(door, http, own, poolOption::printEnding, index::close, fabric::close);
       } catch (Throwable e) {
         index.close();
         throw e;
@@ -261,7 +264,8 @@ final class ServeCommand implements Callable<Integer> {
     try {
       ByteStrings strings = strings(client);
       RespDoor door = opened(() -> RespDoor.openShared(strings, options));
-      return new OpenDoor(door, null, null, strings::close, client::close);
+      return new OpenDoor(
+          door, null, null, serversOption::printEnding, strings::close, client::close);
     } catch (Throwable e) {
       client.close();
       throw e;
@@ -303,14 +307,21 @@ final class ServeCommand implements Callable<Integer> {
     final RespDoor door;
     final @Nullable PandoHttp http;
     private final @Nullable ByteIndex own;
+    private final Runnable ending;
     private final List<Runnable> behind;
     private boolean closed;
 
     /**
-     * Takes a door and its page, its index if the pool is in this process, and what closes behind,
-     * in this order.
+     * Takes a door and its page, its index if the pool is in this process, what says that it ends,
+     * and what closes behind, in this order.
      */
-    OpenDoor(RespDoor door, @Nullable PandoHttp http, @Nullable ByteIndex own, Runnable... behind) {
+    OpenDoor(
+        RespDoor door,
+        @Nullable PandoHttp http,
+        @Nullable ByteIndex own,
+        Runnable ending,
+        Runnable... behind) {
+      this.ending = ending;
       this.door = door;
       this.http = http;
       this.own = own;
@@ -346,8 +357,7 @@ final class ServeCommand implements Callable<Integer> {
         closed = true;
         // The page says that the door closes, until it has.
         Runnable page = http == null ? () -> {} : http::close;
-        Closing.all(
-            Stream.concat(Stream.<Runnable>of(door::close, page), behind.stream()).toList());
+        Closing.all(Stream.concat(Stream.of(ending, door::close, page), behind.stream()).toList());
       }
     }
   }

@@ -104,7 +104,16 @@ final class UpCommand implements Callable<Integer> {
     Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
     httpOption.check();
+    if (size != null) {
+      Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);
+    }
     IndexOptions options = chosenIndex.options(settingOptions);
+    Ranges.accepted(
+        spec,
+        () -> {
+          options.withCacheBytes(cache).check();
+          return options;
+        });
     String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
     if (!settingOptions.all().containsKey("compute-servers")) {

@@ -82,6 +82,24 @@ final class MainTest extends CommandFixture {
         "pando bench --http 65536                         | --http is out of range: value=65536",
         "pando bench --http 0 --fabric shm                | only where all compute servers are in",
         "pando serve                                      | Missing required option: '--resp=PORT'",
+        "pando serve --port 6379                          | unknown option: '--port', did you mean"
+            + " --resp PORT or --http PORT?",
+        "pando serve --rsep=6379                          | '--rsep', did you mean --resp?",
+        "pando serve --resp 0 --port 1                    | did you mean --resp PORT or --http"
+            + " PORT?",
+        "pando serve --resp 0 --bytes-per-server 1MiB     | out of range: bytes=1048576,"
+            + " least=8388608",
+        "pando serve --resp 0 --cache 1gb                 | '1gb' is not a quantity such as",
+        "pando serve --resp 0 --cache 8                   | --cache is out of range: value=8,"
+            + " least=8000",
+        "pando serve --resp 0 --password-file no/file     | --password-file cannot be used: no such"
+            + " file: no/file",
+        "pando serve-clients --listen 127.0.0.1:0 --index byte-strings --cache 8 | --cache is out"
+            + " of range: value=8, least=8000",
+        "pando up --size 1MiB                             | --size is out of range: value=1048576,"
+            + " least=8388608",
+        "pando up --cache 8                               | cache-bytes is out of range: value=8,"
+            + " least=",
         "pando serve --resp 65536                         | --resp is out of range: value=65536",
         "pando serve --resp 0 --http 65536                | --http is out of range: value=65536",
         "pando serve --resp 0 --http-bind 127.0.0.1       | goes with --http",

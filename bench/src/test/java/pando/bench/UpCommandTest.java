@@ -45,6 +45,7 @@ final class UpCommandTest extends CommandFixture {
       up.interrupt();
       up.join();
     }
+    assertThat(lost.toString()).contains("pando up: ending; all that was stored is lost");
   }
 
   private static PrintWriter printer(StringWriter told, CountDownLatch ready) {

@@ -54,7 +54,7 @@ public final class LocalCluster implements AutoCloseable {
   private final AtomicInteger kept = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile @Nullable EmbeddedCoordinator coordinator;
-  private String clients = "";
+  private volatile String clients = "";
   private volatile boolean closing;
 
   /**
@@ -253,6 +253,9 @@ public final class LocalCluster implements AutoCloseable {
   /** Ends compute servers, which write back what they cache, then memory servers, then the rest. */
   @Override
   public synchronized void close() {
+    if (!closing && !clients.isEmpty()) {
+      lines.accept("ending; all that was stored is lost");
+    }
     closing = true;
     Closing.all(
         () -> computeServers.forEach(KeptServer::end),

@@ -327,7 +327,7 @@ public final class ClientService implements AutoCloseable {
     try {
       return Sockets.listen(address);
     } catch (IOException e) {
-      throw new TcpException("cannot listen: address=" + address, e);
+      throw new TcpException("cannot listen: address=" + address + ", " + e.getMessage(), e);
     }
   }
 }

@@ -40,14 +40,8 @@ public final class ServerLayout {
     long count = capacityBytes / chunkBytes;
     if (count < 1 || count > CHUNKS_MAX) {
       throw new IllegalArgumentException(
-          "invalid number of chunks: capacityBytes="
-              + capacityBytes
-              + ", chunkBytes="
-              + chunkBytes
-              + ", chunks="
-              + count
-              + ", maximum="
-              + CHUNKS_MAX);
+          "the size of a memory server is out of range: bytes=%s, least=%s, greatest=%s"
+              .formatted(capacityBytes, chunkBytes, chunkBytes * CHUNKS_MAX));
     }
     this.chunkBytes = chunkBytes;
     this.chunks = (int) count;

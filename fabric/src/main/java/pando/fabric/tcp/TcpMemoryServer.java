@@ -397,7 +397,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     try {
       return Sockets.listen(address);
     } catch (IOException e) {
-      throw new TcpException("cannot listen: address=" + address, e);
+      throw new TcpException("cannot listen: address=" + address + ", " + e.getMessage(), e);
     }
   }
 }
