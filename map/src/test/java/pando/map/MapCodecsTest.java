@@ -53,6 +53,45 @@ class MapCodecsTest {
   }
 
   @Test
+  void shouldRefuseAReversedRangeWithItsKeys() {
+    String longer = "z".repeat(100);
+    try (Pando pando = Pando.open("local:?size=64MiB");
+        PandoMap<String, String> map = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.subMap("b", "a"))
+          .withMessage("range is reversed: from=b, to=a");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.descendingMap().subMap("a", "b"))
+          .withMessage("range is reversed: from=a, to=b, in descending order");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.navigableKeySet().subSet(longer, "a"))
+          .withMessageContaining("from=" + "z".repeat(64) + "... of 100 characters, to=a");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.tailMap("m").headMap("b"))
+          .withMessageContaining("not inside of the view: low=m, included=true, high=b")
+          .withMessageEndingWith("view: low=m, included=true, high=none, included=true");
+    }
+    try (Pando pando = Pando.open("local:?size=64MiB");
+        PandoMap<byte[], String> map = pando.map(KeyCodec.byteArrays(), ValueCodec.strings())) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.subMap(new byte[] {2, -1}, new byte[] {1}))
+          .withMessage("range is reversed: from=02ff, to=01");
+    }
+  }
+
+  @Test
+  void shouldShowTheBytesOfAPrefixThatIsNoKey() {
+    TupleCodec keys = KeyCodec.tuple(KeyCodec.strings(), KeyCodec.longs());
+    try (Pando pando = Pando.open("local:?size=64MiB");
+        PandoMap<Tuple, String> map = pando.map(keys, ValueCodec.strings())) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.subMap(keys.prefix("b")).put(Tuple.of("a", 1L), ""))
+          .withMessageMatching(
+              "key is not inside of the view: key=.*a.*1.*, view: low=62[0-9a-f]*,.*");
+    }
+  }
+
+  @Test
   void shouldHaveKeysAndValuesOfOtherTypes() {
     check(
         KeyCodec.doubles(),

@@ -30,8 +30,8 @@ public final class NodeAllocator {
 
   /** There are chunks that nobody has, and that a memory server does not give out. */
   private static final String FULL =
-      "memory pool is full (remove entries, or use a pool with more memory: size= of local:, --size"
-          + " of a memory server)";
+      "memory pool is full (remove entries, or use a pool with more memory: size= of local:,"
+          + " --bytes-per-server of pando serve, --size of pando memory-server)";
 
   private static final String REFUSED =
       "the system has no memory for more of the pool (give the machine or the container of the"
