@@ -18,6 +18,7 @@ import pando.index.settings.DidYouMean;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -60,19 +61,20 @@ final class Failures {
     return argument.replaceFirst("=.*", "");
   }
 
+  /**
+   * Returns the options whose value is called so, as port in {@code --resp PORT}, or near names.
+   */
   private static String suggestion(CommandSpec spec, String typed) {
+    List<OptionSpec> shown = spec.options().stream().filter(option -> !option.hidden()).toList();
     List<String> valued =
-        spec.options().stream()
+        shown.stream()
             .filter(option -> ("--" + option.paramLabel()).equalsIgnoreCase(typed))
             .map(option -> option.longestName() + " " + option.paramLabel())
             .toList();
     if (!valued.isEmpty()) {
       return ", did you mean " + String.join(" or ", valued) + "?";
     }
-    Stream<String> options =
-        spec.options().stream()
-            .filter(option -> !option.hidden())
-            .flatMap(option -> Arrays.stream(option.names()));
+    Stream<String> options = shown.stream().flatMap(option -> Arrays.stream(option.names()));
     Stream<String> commands =
         spec.subcommands().entrySet().stream()
             .filter(command -> !command.getValue().getCommandSpec().usageMessage().hidden())
