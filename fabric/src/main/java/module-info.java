@@ -27,6 +27,7 @@ module pando.fabric {
       pando.doors,
       pando.index,
       pando.map,
+      pando.metrics,
       pando.sim;
   exports pando.fabric.pool to
       pando.index,

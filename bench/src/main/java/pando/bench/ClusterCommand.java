@@ -1,14 +1,19 @@
 package pando.bench;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import pando.bench.cluster.WatchedCluster;
 import pando.bench.report.ClusterReport;
 import pando.cluster.Change;
 import pando.cluster.ClusterException;
 import pando.cluster.ClusterState;
 import pando.cluster.Membership;
+import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,6 +31,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     subcommands = {
       ClusterCommand.Status.class,
+      ClusterCommand.Watch.class,
       ClusterCommand.Add.class,
       ClusterCommand.Remove.class,
       ClusterCommand.Move.class,
@@ -33,6 +39,9 @@ import picocli.CommandLine.Spec;
       ClusterCommand.Fence.class
     })
 final class ClusterCommand implements Callable<Integer> {
+  /** How often a cluster is looked at. */
+  static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
+
   @Spec private CommandSpec spec;
 
   /** Prints the help, where no subcommand is given. */
@@ -64,6 +73,48 @@ final class ClusterCommand implements Callable<Integer> {
         out.flush();
         return CommandLine.ExitCode.OK;
       }
+    }
+  }
+
+  /** Looks at a cluster each second. */
+  @Command(
+      name = "watch",
+      description = {
+        "Looks at a cluster each second, until it is interrupted.",
+        "Prints a line when the cluster is ready, or no longer ready, and about each server that is"
+            + " lost."
+      },
+      mixinStandardHelpOptions = true)
+  static final class Watch implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private ClusterOption clusterOption;
+    @Mixin private HttpOption httpOption;
+
+    @Override
+    public Integer call() throws IOException {
+      httpOption.check();
+      clusterOption.address();
+      PandoHttp http = httpOption.open();
+      try (http;
+          WatchedCluster shown = new WatchedCluster(clusterOption::connect, this::print)) {
+        shown.look();
+        if (http != null) {
+          http.show(shown);
+          print("live page at " + http.uri());
+        }
+        while (true) {
+          Thread.sleep(LOOK_INTERVAL);
+          shown.look();
+        }
+      } catch (InterruptedException e) {
+        return CommandLine.ExitCode.OK; // this is how it ends
+      }
+    }
+
+    private void print(String line) {
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf("%tF %<tT %s%n", LocalDateTime.now(ZoneId.systemDefault()), line);
+      out.flush();
     }
   }
 

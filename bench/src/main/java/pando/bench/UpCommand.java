@@ -134,13 +134,17 @@ final class UpCommand implements Callable<Integer> {
                     index,
                     directory),
                 this::print);
-        WatchedCluster shown = new WatchedCluster(system, cluster::openSession)) {
+        WatchedCluster shown = new WatchedCluster(cluster::openSession, this::printLine)) {
+      watched = shown;
+      shown.look();
       if (http != null) {
-        watched = shown;
         http.show(shown);
       }
       introduce(cluster, options, System.nanoTime() - start, http);
-      if (cluster.awaitEnd()) {
+      while (!cluster.awaitEnd(ClusterCommand.LOOK_INTERVAL)) {
+        shown.look();
+      }
+      if (!cluster.isClosed()) {
         print("no compute server is left, and none is started again, so this ends");
       }
     }
@@ -190,10 +194,14 @@ final class UpCommand implements Callable<Integer> {
     return path.contains(" ") ? "'" + path.replace("'", "'\\''") + "'" : path;
   }
 
-  private void print(String line) {
+  private void printLine(String line) {
     PrintWriter err = spec.commandLine().getErr();
     err.println("pando up: " + line);
     err.flush();
+  }
+
+  private void print(String line) {
+    printLine(line);
     WatchedCluster shown = watched;
     if (shown != null) {
       shown.happened(line);

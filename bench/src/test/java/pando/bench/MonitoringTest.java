@@ -78,7 +78,7 @@ final class MonitoringTest {
       take(strings);
     }
     try (WatchedCluster cluster =
-            new WatchedCluster("orca", new MemoryCoordinator(Duration.ofSeconds(5))::connect);
+            new WatchedCluster(new MemoryCoordinator(Duration.ofSeconds(5))::connect, _ -> {});
         PandoHttp http = PandoHttp.open(PandoHttp.loopback(0))) {
       http.show(cluster);
       takeText(CommandFixture.read(http.uri().resolve("/metrics")));

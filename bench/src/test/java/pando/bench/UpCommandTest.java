@@ -103,6 +103,26 @@ final class UpCommandTest extends CommandFixture {
     assertThat(execute("cluster", "status", "--json", cluster)).isZero();
     assertThat(out.toString()).contains("\"kind\":\"REMOVE\",\"state\":\"DONE\"");
     watch(URI.create(found(told, "live page at (\\S+)")));
+    watchFromAnotherProcess(cluster);
+  }
+
+  private static void watchFromAnotherProcess(String cluster) throws InterruptedException {
+    StringWriter lines = new StringWriter();
+    CountDownLatch page = new CountDownLatch(2);
+    CommandLine pando = Main.commandLine();
+    pando.setOut(printer(lines, page));
+    Thread watcher =
+        Thread.ofPlatform().start(() -> pando.execute("cluster", "watch", "--http=0", cluster));
+    try {
+      page.await();
+      assertThat(lines.toString()).contains(" ready: all keys are served");
+      URI uri = URI.create(found(lines, "live page at (\\S+)"));
+      assertThat(read(uri.resolve("/health/ready"))).contains("\"ok\":true");
+      assertThat(read(uri.resolve("/metrics"))).contains("pando_cluster_ranges_unserved 0.0\n");
+    } finally {
+      watcher.interrupt();
+      watcher.join();
+    }
   }
 
   /** A page that opens now has what was seen since the cluster was ready. */

@@ -8,7 +8,9 @@ import pando.index.Unwritten;
 /** What a server says of the machine that it runs on. */
 final class Machine {
   private static final int NAME_MAX = 255;
-  private static final String NAME = name();
+
+  /** The name of this machine. */
+  static final String NAME = name();
 
   private Machine() {}
 

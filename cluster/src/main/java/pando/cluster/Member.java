@@ -40,6 +40,11 @@ public record Member(
     return state == ServerState.SERVING;
   }
 
+  /** Returns whether it runs on this machine, as far as names of machines show. */
+  public boolean isHere() {
+    return machine.equals(Machine.NAME);
+  }
+
   byte[] encode() {
     return new EntryWriter(KIND)
         .number(number)

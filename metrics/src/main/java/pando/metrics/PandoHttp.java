@@ -4,8 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -23,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.SystemMemory;
 import pando.index.Metered;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
@@ -142,7 +146,7 @@ public final class PandoHttp implements AutoCloseable {
    */
   public void show(Metered metered, MeterBinder... more) {
     MemoryServers memoryServers = new MemoryServers(metered.fabric());
-    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    PrometheusMeterRegistry registry = registry();
     new PandoMetrics(metered, memoryServers, Tags.empty()).bindTo(registry);
     for (MeterBinder binder : more) {
       binder.bindTo(registry);
@@ -159,7 +163,7 @@ public final class PandoHttp implements AutoCloseable {
    * seen in the last ten minutes.
    */
   public void show(Watched watched) {
-    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    PrometheusMeterRegistry registry = registry();
     RegistryMeters meters = new RegistryMeters(registry, watched, Tags.empty());
     meters.process(watched.name(), CLUSTER);
     watched.meters(meters);
@@ -173,6 +177,18 @@ public final class PandoHttp implements AutoCloseable {
           json.writeRawValue(watched.json());
         },
         true);
+  }
+
+  /** Returns a registry with what is known of the memory of this process. */
+  private static PrometheusMeterRegistry registry() {
+    PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    new JvmMemoryMetrics().bindTo(registry);
+    SystemMemory memory = SystemMemory.own();
+    Gauge.builder("process.resident.memory", memory, SystemMemory::residentBytes)
+        .description("What this process takes of the memory of the machine.")
+        .baseUnit(BaseUnits.BYTES)
+        .register(registry);
+    return registry;
   }
 
   private synchronized void show(

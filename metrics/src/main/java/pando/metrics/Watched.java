@@ -9,8 +9,8 @@ public interface Watched {
   String name();
 
   /**
-   * Looks at it, and returns one JSON object without line breaks, which the page knows as its
-   * {@code cluster}. Called once a second.
+   * Returns what was last seen of it, one JSON object without line breaks, which the page knows as
+   * its {@code cluster}. Called once a second.
    */
   String json();
 

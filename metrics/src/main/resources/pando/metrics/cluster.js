@@ -40,7 +40,7 @@ function addLines(now) {
 const computeServers = panel('Compute servers', 'wide');
 const computeTable = new Table(
   computeServers.section,
-  ['server', 'state', 'keys', 'share', 'processors', 'unwritten', 'oldest unwritten', 'start', 'clients at', 'process', 'from']);
+  ['server', 'state', 'keys', 'share', 'processors', 'unwritten', 'oldest unwritten', 'epoch', 'clients at', 'process', 'from']);
 const poolServers = panel('Memory servers', 'wide');
 const poolTable = new Table(poolServers.section, ['server', 'state', 'pool given', 'address']);
 const changes = panel('Changes', 'wide');

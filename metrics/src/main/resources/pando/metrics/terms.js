@@ -72,7 +72,7 @@ const TERMS = {
   'server': 'Number of the server.',
   'state': 'Joining: it starts. Serving: clients can use it. Lost: it is gone, with what it had.',
   'clients at': 'The address that clients connect to.',
-  'start': 'How many times a process with this number has joined the cluster.',
+  'epoch': 'How many times a process with this number has joined the cluster, or was fenced.',
   'process': 'The process, and the machine that it runs on.',
   'processors': 'How many processors it keeps busy: 1.00 is one of them all the time.',
   'share': 'Part of all possible keys that it serves.',

@@ -88,7 +88,10 @@ class PandoHttpTest {
         .containsEntry("pando_trips_total", (double) small.index().verbs().roundTrips)
         .containsEntry(
             "pando_cache_hits_total{level=\"leaf\"}", (double) small.index().cache().leafHits())
-        .containsKey("pando_pool_bytes{ms=\"1\",state=\"used\"}");
+        .containsKeys(
+            "pando_pool_bytes{ms=\"1\",state=\"used\"}",
+            "process_resident_memory_bytes",
+            "jvm_memory_used_bytes{area=\"nonheap\",id=\"Metaspace\"}");
   }
 
   @Test

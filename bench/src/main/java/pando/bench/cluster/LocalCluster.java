@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -242,12 +243,16 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   /**
-   * Waits until no compute server is left, and none will be started; returns whether they have
-   * ended by themselves.
+   * Waits until no compute server is left, and none will be started, or until the time is over;
+   * returns whether none is left.
    */
-  public boolean awaitEnd() throws InterruptedException {
-    ended.await();
-    return !closing;
+  public boolean awaitEnd(Duration most) throws InterruptedException {
+    return ended.await(most.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /** Returns whether it was closed, or is being closed. */
+  public boolean isClosed() {
+    return closing;
   }
 
   /** Ends compute servers, which write back what they cache, then memory servers, then the rest. */

@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import pando.bench.report.ClusterReport;
 import pando.client.Routes;
 import pando.cluster.ClusterState;
+import pando.cluster.Config;
 import pando.cluster.Member;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
@@ -28,7 +30,7 @@ import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A cluster on this machine, as its page shows it: what the coordinator knows, how busy processes
+ * A cluster, as its page shows it: what the coordinator knows, how busy processes of this machine
  * are, and what has happened since it was first looked at.
  */
 public final class WatchedCluster implements Watched, AutoCloseable {
@@ -40,8 +42,8 @@ public final class WatchedCluster implements Watched, AutoCloseable {
       new ClusterReport(
           Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty(), List.of());
 
-  private final String system;
   private final Supplier<Membership> sessions;
+  private final Consumer<String> lines;
   private final Deque<Happening> happenings = new ConcurrentLinkedDeque<>();
 
   private final AtomicLong losses = new AtomicLong();
@@ -56,17 +58,18 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   /**
    * Prepares to look at a cluster.
    *
-   * @param system name of the index's system
    * @param sessions opens a session with the coordinator, also where one has ended
+   * @param lines receives a line about each loss that a look finds, and one where the cluster is
+   *     ready, or ready no more
    */
-  public WatchedCluster(String system, Supplier<Membership> sessions) {
-    this.system = system;
+  public WatchedCluster(Supplier<Membership> sessions, Consumer<String> lines) {
     this.sessions = sessions;
+    this.lines = lines;
   }
 
   @Override
   public String name() {
-    return system;
+    return report.config().map(Config::system).orElse("no index yet");
   }
 
   /** Notes what has happened to a process. */
@@ -87,9 +90,6 @@ public final class WatchedCluster implements Watched, AutoCloseable {
 
   @Override
   public synchronized String json() {
-    if (!closed) {
-      look();
-    }
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
       json.writeStartObject();
@@ -106,7 +106,9 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   }
 
   private static void writeProcessor(JsonGenerator json, Member server) {
-    ProcessHandle.of(server.process())
+    Optional.of(server)
+        .filter(Member::isHere)
+        .flatMap(here -> ProcessHandle.of(here.process()))
         .flatMap(process -> process.info().totalCpuDuration())
         .map(Duration::toMillis)
         .ifPresent(
@@ -121,16 +123,28 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     json.writeEndObject();
   }
 
-  private void look() {
+  /** Looks at the cluster, and says what it has lost since the look before. */
+  public synchronized void look() {
+    if (closed) {
+      return;
+    }
+    List<String> before = hindrances;
     try {
       report = ClusterReport.of(new ClusterState(session()));
       hindrances = hindrancesOf(report);
       for (String loss : seenLosses.look(report)) {
         losses.incrementAndGet();
         note(true, loss);
+        lines.accept(loss);
       }
     } catch (PandoException e) {
       hindrances = List.of("the coordinator does not answer: " + e.getMessage());
+    }
+    if (!hindrances.equals(before)) {
+      lines.accept(
+          hindrances.isEmpty()
+              ? "ready: all keys are served"
+              : "not ready: " + String.join("; ", hindrances));
     }
   }
 

@@ -4,6 +4,7 @@ import java.io.StringWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import pando.bench.console.Numbers;
 import pando.bench.console.TextTable;
 import pando.client.Routes;
@@ -87,7 +88,15 @@ public record ClusterReport(
     TextTable compute =
         new TextTable(
             2,
-            List.of("compute server", "clients", "start", "state", "entries", "unwritten", "from"));
+            List.of(
+                "compute server",
+                "clients",
+                "epoch",
+                "state",
+                "entries",
+                "unwritten",
+                "keys from",
+                "share of all keys"));
     for (Member member : computeServers) {
       compute.add(
           List.of(
@@ -97,7 +106,8 @@ public record ClusterReport(
               name(member.state()),
               "~" + Numbers.count(member.entries()),
               unwritten(member.unwritten()),
-              low(member.number()).map(String::valueOf).orElse("no range")));
+              low(member.number()).map(String::valueOf).orElse("no range"),
+              share(member.number()).map(Numbers::percent).orElse("")));
     }
     return compute;
   }
@@ -119,6 +129,16 @@ public record ClusterReport(
         .filter(route -> route.owner() == number)
         .map(Routes.Route::low)
         .findFirst();
+  }
+
+  private Optional<Double> share(int number) {
+    return routes
+        .filter(Routes::isPartitioned)
+        .flatMap(found ->
+            IntStream.range(0, found.routes().size())
+                .filter(range -> found.routes().get(range).owner() == number)
+                .mapToObj(range -> found.partitioning().shareOfRange(range))
+                .findFirst());
   }
 
   /** Returns it as one JSON object. */

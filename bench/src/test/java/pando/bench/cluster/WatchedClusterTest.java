@@ -3,6 +3,7 @@ package pando.bench.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import pando.cluster.ClusterState;
@@ -15,6 +16,7 @@ import pando.cluster.ServerState;
 final class WatchedClusterTest {
   private static final String HOSTILE = "</script><img src=x onerror=alert(1)>\n\n\"";
 
+  private final List<String> lines = new ArrayList<>();
   private final MemoryCoordinator coordinator = new MemoryCoordinator(Duration.ofSeconds(5));
 
   @Test
@@ -22,52 +24,63 @@ final class WatchedClusterTest {
     boolean[] answers = new boolean[1];
     try (WatchedCluster cluster =
         new WatchedCluster(
-            "orca",
             () -> {
               if (!answers[0]) {
                 throw new CoordinatorLostException("no answer");
               }
               return coordinator.connect();
-            })) {
+            },
+            lines::add)) {
+      cluster.look();
       assertThat(cluster.json()).startsWith("{").contains("\"computeServers\":[]").endsWith("}");
       assertThat(cluster.hindrances())
           .singleElement()
           .asString()
           .startsWith("the coordinator does not answer: no answer");
       answers[0] = true;
-      cluster.json();
+      cluster.look();
       assertThat(cluster.hindrances()).containsExactly("no compute server has made the index yet");
     }
   }
 
   @Test
   void shouldOpenAnotherSessionWhereOneHasEnded() {
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
-      cluster.json();
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
+      cluster.look();
       coordinator.advance(Duration.ofSeconds(60));
       announce(ServerState.SERVING, "127.0.0.1:1");
-      cluster.json();
+      cluster.look();
+      cluster.look();
       assertThat(cluster.json()).contains("\"address\":\"127.0.0.1:1\"");
     }
   }
 
   @Test
   void shouldKeepALossThatItHasSeen() {
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
       announce(ServerState.SERVING, "127.0.0.1:1").close();
+      cluster.look();
       assertThat(cluster.json()).contains("\"happenings\":[]");
       announce(ServerState.LOST, "127.0.0.1:1");
+      cluster.look();
       String loss = "\"loss\":true,\"text\":\"memory server 0 was lost, with all that it held\"";
       assertThat(cluster.json()).contains(loss);
       assertThat(cluster.hindrances()).contains("memory server 0 is lost");
-      assertThat(cluster.json().split("memory server 0 was lost", -1)).as("told once").hasSize(2);
+      cluster.look();
+      assertThat(cluster.json().split("memory server 0 was lost", -1)).as("said once").hasSize(2);
+      assertThat(lines)
+          .containsExactly(
+              "not ready: no compute server has made the index yet",
+              "memory server 0 was lost, with all that it held",
+              "not ready: no compute server has made the index yet; memory server 0 is lost");
     }
   }
 
   @Test
-  void shouldNotTellWhatWasLostBefore() {
+  void shouldNotSayWhatWasLostBefore() {
     announce(ServerState.LOST, "127.0.0.1:1");
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
+      cluster.look();
       assertThat(cluster.json()).contains("\"state\":\"LOST\"", "\"happenings\":[]");
     }
   }
@@ -75,8 +88,9 @@ final class WatchedClusterTest {
   @Test
   void shouldWriteHostileNamesInOneLine() {
     announce(ServerState.SERVING, HOSTILE);
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
       cluster.happened(HOSTILE);
+      cluster.look();
       assertThat(cluster.json())
           .contains("</script><img src=x onerror=alert(1)>\\n\\n\\\"\"")
           .doesNotContain("\n", "\r");
@@ -85,10 +99,11 @@ final class WatchedClusterTest {
 
   @Test
   void shouldKeepTheLastTwentyHappenings() {
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
       for (int i = 0; i < 100; i++) {
         cluster.happened("happening " + i + ".");
       }
+      cluster.look();
       String json = cluster.json();
       assertThat(List.of(json.split("happening ", -1))).hasSize(21);
       assertThat(json).contains("happening 80.", "happening 99.").doesNotContain("happening 79.");
@@ -97,11 +112,11 @@ final class WatchedClusterTest {
 
   @Test
   void shouldKeepALossBeforeWhatElseHappens() {
-    try (WatchedCluster cluster = new WatchedCluster("orca", coordinator::connect)) {
+    try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
       announce(ServerState.SERVING, "127.0.0.1:1").close();
-      cluster.json();
+      cluster.look();
       announce(ServerState.LOST, "127.0.0.1:1");
-      cluster.json();
+      cluster.look();
       for (int i = 0; i < 100; i++) {
         cluster.happened("happening " + i);
       }

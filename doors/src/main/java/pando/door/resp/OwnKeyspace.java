@@ -109,8 +109,8 @@ final class OwnKeyspace extends Keyspace {
   SequencedMap<String, Long> sizes() {
     SequencedMap<String, Long> sizes = new LinkedHashMap<>();
     sizes.put("keys", Stream.of(counts).mapToLong(LongAdder::sum).sum());
-    sizes.put("pool.bytes", index.poolBytes());
-    sizes.put("pool.given.bytes", givenBytes);
+    sizes.put("index.bytes", index.poolBytes());
+    sizes.put("pool.capacity.bytes", givenBytes);
     sizes.put("cache.bytes", index.cachedBytes());
     sizes.put("blocks", (long) index.blocks());
     return sizes;

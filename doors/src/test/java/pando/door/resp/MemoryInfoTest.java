@@ -21,8 +21,9 @@ class MemoryInfoTest {
     try (TestDoor door = TestDoor.open();
         RawClient client = door.raw()) {
       assertThat(field(client, "pando_keys")).isZero();
-      assertThat(field(client, "pando_pool_given_bytes")).isEqualTo(256 << 20);
-      long before = field(client, "pando_pool_bytes");
+      assertThat(field(client, "pando_cache_bytes")).isLessThan(1 << 20);
+      assertThat(field(client, "pando_pool_capacity_bytes")).isEqualTo(256 << 20);
+      long before = field(client, "pando_index_bytes");
       String value = "v".repeat(100_000);
       for (int i = 0; i < 20; i++) {
         assertThat(client.ask("SET", "key" + i, value)).isEqualTo("+OK");
@@ -30,8 +31,9 @@ class MemoryInfoTest {
       assertThat(client.ask("SELECT", "3")).isEqualTo("+OK");
       assertThat(client.ask("ZADD", "set", "0", "member")).isEqualTo(":1");
       assertThat(field(client, "pando_keys")).isEqualTo(21);
-      assertThat(field(client, "pando_pool_bytes") - before).isBetween(2_000_000L, 4_000_000L);
-      assertThat(field(client, "pando_pool_given_bytes")).isEqualTo(256 << 20);
+      assertThat(field(client, "pando_cache_bytes")).isLessThan(4 << 20);
+      assertThat(field(client, "pando_index_bytes") - before).isBetween(2_000_000L, 4_000_000L);
+      assertThat(field(client, "pando_pool_capacity_bytes")).isEqualTo(256 << 20);
       assertThat(field(client, "used_memory_rss")).isGreaterThan(10 << 20);
     }
   }

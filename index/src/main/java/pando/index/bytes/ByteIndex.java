@@ -326,7 +326,7 @@ public final class ByteIndex implements ByteStrings {
         directory::changesWaiting);
     to.slowGauge("pando.cache.bytes", "What the caches of this process hold.", this::cachedBytes);
     Unwritten.meters(to, this::unwritten);
-    share(to, "records", records::bytes);
+    share(to, "records", records::usedBytes);
     share(to, "deltas", deltas::bytes);
     share(to, "blocks", cache::bytes);
     share(to, "labels", labels::cachedBytes);
@@ -426,7 +426,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public long cachedBytes() {
     return labels.cachedBytes()
-        + records.bytes()
+        + records.usedBytes()
         + cache.bytes()
         + deltas.bytes()
         + directoryBytes();

@@ -1,6 +1,7 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.stream.Stream;
 import pando.fabric.Backoff;
 import pando.fabric.memory.NativeMemory;
 
@@ -46,13 +47,9 @@ final class RecordCache implements AutoCloseable {
     return parts[(int) (hash >>> 1 >>> shift)];
   }
 
-  /** Returns the bytes of local memory that the cache takes. */
-  long bytes() {
-    long bytes = 0;
-    for (RecordPart part : parts) {
-      bytes += part.bytes();
-    }
-    return bytes;
+  /** Returns the bytes of local memory that the records take, about, while they change. */
+  long usedBytes() {
+    return Stream.of(parts).mapToLong(RecordPart::usedBytes).sum();
   }
 
   /** Drops all records, and gives their memory back to the system. */

@@ -129,6 +129,11 @@ final class RecordPart {
     return memory.byteSize();
   }
 
+  /** Returns the bytes that are used, or have been since it was empty; about, while it changes. */
+  long usedBytes() {
+    return empty ? 0 : wasFull ? bytes() : tail;
+  }
+
   /** Returns whether a record of so many bytes is cached. */
   boolean takes(long keyBytes, long valueBytes) {
     return RECORD + keyBytes + valueBytes + UNIT <= recordBytesMax;
