@@ -91,8 +91,9 @@ final class PoolOption {
     if (cache == null) {
       return options.withCacheBytes(IndexOptions.cacheBytesOfThisMachine());
     }
-    // A smaller one has no room for a block.
-    Ranges.check(spec, "--cache", cache, options.blockBytes(), Long.MAX_VALUE);
+    if (cache != 0) { // A smaller one has no room for a block.
+      Ranges.check(spec, "--cache", cache, options.blockBytes(), Long.MAX_VALUE);
+    }
     return options.withCacheBytes(cache);
   }
 
