@@ -8,13 +8,16 @@ import pando.bench.figure.Plot.Mark;
 final class BesidePlots {
   private BesidePlots() {}
 
-  /** Returns bars: a diagram for each unit. */
+  /** Returns bars: a diagram for each unit. Where DEX is the best, its bar is there once. */
   static List<Plot> bars(List<FigureLine> lines) {
     List<Plot> plots = new ArrayList<>();
     Plot.grouped(cells(lines), Cell::unit)
-        .forEach(
-            (unit, its) -> plots.add(new Plot.Bars(unit, its.stream().map(Cell::bar).toList())));
+        .forEach((unit, its) -> plots.add(new Plot.Bars(unit, marks(its))));
     return plots;
+  }
+
+  private static List<Mark> marks(List<Cell> cells) {
+    return cells.stream().filter(cell -> !cell.isTwice(cells)).map(Cell::bar).toList();
   }
 
   /**
@@ -59,6 +62,12 @@ final class BesidePlots {
           line.measure().substring(0, Math.max(space, 0)),
           line.measure().substring(space + 1),
           line);
+    }
+
+    /** Returns whether it is of the best system, which has a number of its own, too. */
+    boolean isTwice(List<Cell> cells) {
+      return subject.equals(Beside.BEST)
+          && cells.stream().anyMatch(cell -> cell.row.equals(row) && cell.subject.equals(best));
     }
 
     /** Returns the workload of the row. */

@@ -2,9 +2,13 @@ package pando.bench.figure;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** A figure or table of a paper, or of the project's own. */
 public interface Figure {
+  /** Receives a line before each index is run, if it is bound. */
+  ScopedValue<Consumer<String>> PROGRESS = ScopedValue.newInstance();
+
   /** Returns all figures, ORCA's first, in the order of a page. */
   static List<Figure> all() {
     return List.of(

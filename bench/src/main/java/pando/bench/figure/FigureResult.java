@@ -56,12 +56,13 @@ public record FigureResult(
 
   /** Returns the command that gives the same again. */
   public String command() {
-    return command(figure, records) + " --seed " + seed;
+    return "./pando compare --figure %s --records %s --seed %d"
+        .formatted(figure.name(), Numbers.quantity(records), seed);
   }
 
-  /** Returns the command that runs a figure. */
-  public static String command(Figure figure, long records) {
-    return "./pando compare --figure " + figure.name() + " --records " + Numbers.quantity(records);
+  /** Returns whether it has fewer records than the figure has by default. */
+  public boolean isSmall() {
+    return records < figure.records();
   }
 
   /** Returns ORCA's throughput over the best other system's, where the figure compares the two. */

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
 import pando.bench.simulate.IndexPlan;
 import pando.bench.simulate.IndexRun;
@@ -109,6 +110,7 @@ record Lab(
 
   /** Runs loads on one index; loads that start with the same records share one loaded tree. */
   Results run(IndexOptions index, List<Load> loads) {
+    Figure.PROGRESS.orElse(_ -> {}).accept(step(index, loads));
     IndexOptions options =
         index.withComputeServers(computeServers).withCacheBytes(cacheBytes(index));
     Map<Load, SimResult> results = new LinkedHashMap<>();
@@ -117,6 +119,21 @@ record Lab(
         .values()
         .forEach(sameStart -> run(options, sameStart, results));
     return new Results(results);
+  }
+
+  private String step(IndexOptions index, List<Load> loads) {
+    String workloads =
+        loads.stream()
+            .map(load -> load.workload().toString())
+            .distinct()
+            .collect(Collectors.joining(", "));
+    return "%s, %d + %d servers, cache of %s %%: %s"
+        .formatted(
+            system(index).title(),
+            computeServers,
+            memoryServers,
+            Numbers.significant(cache * 100, 2),
+            workloads);
   }
 
   private long cacheBytes(IndexOptions index) {

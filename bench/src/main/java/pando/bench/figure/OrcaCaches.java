@@ -32,8 +32,17 @@ final class OrcaCaches implements OrcaFigure {
   public List<FigureLine> run(long records, long seed) {
     Lab lab = Lab.ofDex(records, seed);
     Map<String, Lab> labs = new LinkedHashMap<>();
-    PERCENT.forEach(percent -> labs.put(percent + " %", lab.withCache(percent / 100.0)));
+    PERCENT.forEach(percent -> labs.put(place(percent), lab.withCache(percent / 100.0)));
     return Beside.sweep(labs, SYSTEMS, records);
+  }
+
+  private static String place(int percent) {
+    return percent + " %";
+  }
+
+  @Override
+  public List<String> places() {
+    return PERCENT.stream().map(OrcaCaches::place).toList();
   }
 
   @Override

@@ -35,9 +35,18 @@ final class OrcaScaling implements OrcaFigure {
     Map<String, Lab> labs = new LinkedHashMap<>();
     for (int number : SERVERS) {
       Lab sized = lab.withComputeServers(number).withCache(CACHE / number);
-      labs.put("compute servers=" + number, sized);
+      labs.put(place(number), sized);
     }
     return Beside.sweep(labs, SYSTEMS, records);
+  }
+
+  private static String place(int computeServers) {
+    return "compute servers=" + computeServers;
+  }
+
+  @Override
+  public List<String> places() {
+    return SERVERS.stream().map(OrcaScaling::place).toList();
   }
 
   @Override

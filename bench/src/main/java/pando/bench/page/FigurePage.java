@@ -295,7 +295,7 @@ public final class FigurePage {
     Map<String, List<FigureLine>> far =
         Plot.grouped(
             result.lines().stream().filter(FigureLine::isFar).toList(),
-            line -> result.reason(line).orElse("Why is not known"));
+            line -> result.reason(line).orElse(unknown(result)));
     if (far.isEmpty()) {
       return;
     }
@@ -312,21 +312,26 @@ public final class FigurePage {
     html.close().line();
   }
 
-  /** The figures without results, with the commands that give them. */
+  private static String unknown(FigureResult result) {
+    return result.isSmall()
+        ? "The run is too small to compare: %s records, where the figure has %s and the paper more"
+            .formatted(Numbers.count(result.records()), Numbers.count(result.figure().records()))
+        : "Why is not known";
+  }
+
+  /** The figures without results, in one line, and the command that gives them. */
   private void writeMissing() {
     List<String> names = results.stream().map(result -> result.figure().name()).toList();
-    List<Figure> missing =
+    String missing =
         Figure.all().stream()
-            .filter(figure -> figure.parts().size() == 1 && !names.contains(figure.name()))
-            .toList();
+            .filter(figure -> figure.parts().size() == 1)
+            .map(Figure::name)
+            .filter(name -> !names.contains(name))
+            .collect(Collectors.joining(", "));
     if (missing.isEmpty()) {
       return;
     }
-    html.open("section").element("h2", "Without results here").open("ul").line();
-    for (Figure figure : missing) {
-      String command = FigureResult.command(figure, figure.records());
-      html.open("li").text(figure.title() + ": ").element("code", command).close().line();
-    }
-    html.close().close().line();
+    html.open("p", "class", "about").text("Not in these results: " + missing + ". Run each by ");
+    html.element("code", "./pando compare --figure NAME --json NAME.json").text(".").close().line();
   }
 }

@@ -18,9 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class FigureTest {
   private static final long RECORDS = 100_000;
 
-  /** The smallest caches of that figure hold the directory of no fewer records. */
-  private static final long RECORDS_OF_CACHES = 400_000;
-
   /**
    * A cache may just have been emptied, or hold all; no operation issues all kinds of verbs; and a
    * move of ranges may slow nothing down.
@@ -54,8 +51,7 @@ final class FigureTest {
   @ParameterizedTest
   @MethodSource("figures")
   void shouldGiveANumberForEachLine(String name) {
-    long records = name.equals("orca-caches") ? RECORDS_OF_CACHES : RECORDS;
-    List<FigureLine> lines = figure(name).run(records, 1);
+    List<FigureLine> lines = figure(name).run(RECORDS, 1);
     assertThat(lines).isNotEmpty();
     for (FigureLine line : lines) {
       assertThat(line.ours()).as(line.toString()).isFinite().isNotNegative();
@@ -140,6 +136,32 @@ final class FigureTest {
                     new Plot.Mark("read-only, 64 %", "ORCA", row.get(0)),
                     new Plot.Mark("read-only, 64 %", "DEX", row.get(1)),
                     new Plot.Mark("read-only, 64 %", "DEFT (best)", row.get(2)))));
+  }
+
+  @Test
+  void shouldDrawOneBarOfDexWhereItIsTheBest() {
+    List<FigureLine> row =
+        List.of(
+            ours("read-only, zipfian, beside DEX", "ORCA Mops"),
+            ours("read-only, zipfian, beside DEX", "DEX Mops"),
+            ours("read-only, zipfian, beside DEX", "best Mops"),
+            ours("read-only, zipfian, beside DEX", "best trips"));
+    assertThat(figure("orca-workloads").plots(row).stream().flatMap(plot -> plot.marks().stream()))
+        .extracting(Plot.Mark::label)
+        .containsExactly("ORCA", "DEX", "DEX (best)");
+  }
+
+  @Test
+  void shouldNameTheCachesThatAreLeftOut() {
+    List<FigureLine> rows =
+        Stream.of("1 %", "2 %", "4 %", "8 %", "16 %", "32 %", "64 %")
+            .map(cache -> ours("read-only, " + cache + ", beside DEX", "x"))
+            .toList();
+    assertThat(figure("orca-caches").remark(rows)).contains("ORCA does not lead in 0 of 7 rows.");
+    assertThat(figure("orca-caches").remark(rows.subList(2, 7)))
+        .contains(
+            "ORCA does not lead in 0 of 5 rows. Left out, as caches do not hold ORCA's directory:"
+                + " 1 %, 2 %.");
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilder;
@@ -142,18 +143,23 @@ final class FigurePageTest {
         .startsWith(
             "./pando compare --figure orca-caches --records 1M --seed 7",
             "./pando compare --figure sherman-10 --records 1M --seed 7")
-        .contains("./pando compare --figure dex-6 --records 20M");
+        .contains("./pando compare --figure NAME --json NAME.json");
     assertThat(elements(document, "li"))
         .extracting(Element::getTextContent)
         .anyMatch(text ->
             text.startsWith("The first step is not reproduced")
                 && text.endsWith("write-intensive, + combine: Mops, 0.52 times the paper's"))
-        .anyMatch(text -> text.startsWith("Why is not known. write-intensive, FG+: p99 ms, 0.51"));
+        .anyMatch(text ->
+            text.startsWith(
+                "The run is too small to compare: 1,000,000 records, where the figure has"
+                    + " 20,000,000 and the paper more. write-intensive, FG+: p99 ms, 0.51"));
     assertThat(elements(document, "p"))
         .extracting(Element::getTextContent)
         .anyMatch(text -> text.startsWith("1,000,000 records, seed 7, commit abcdef012345"))
         .anyMatch(text -> text.startsWith("1,000,000 records, seed 7, commit unknown"))
-        .contains("ORCA does not lead in 1 of 2 rows: read-only, 8 %, beside DEX (0.90 x).");
+        .contains(
+            "ORCA does not lead in 1 of 2 rows: read-only, 8 %, beside DEX (0.90 x). Left out, as"
+                + " caches do not hold ORCA's directory: 2 %, 4 %, 16 %, 32 %, 64 %.");
   }
 
   @Test
@@ -206,10 +212,27 @@ final class FigurePageTest {
 
   @Test
   void shouldListWhatWasNotRun() throws Exception {
-    Document document = parsed(FigurePage.of(List.of()));
-    assertThat(elements(document, "code"))
-        .hasSize((int) Figure.all().stream().filter(figure -> figure.parts().size() == 1).count());
-    assertThat(elements(document, "figure")).isEmpty();
+    Document document = parsed(FigurePage.of(List.of(SHERMAN, CACHES)));
+    assertThat(elements(document, "p").getLast().getTextContent())
+        .isEqualTo(
+            "Not in these results: "
+                + Figure.all().stream()
+                    .map(Figure::name)
+                    .filter(name -> !List.of("orca", "orca-caches", "sherman-10").contains(name))
+                    .collect(Collectors.joining(", "))
+                + ". Run each by ./pando compare --figure NAME --json NAME.json.");
+    assertThat(elements(parsed(FigurePage.of(List.of())), "figure")).isEmpty();
+  }
+
+  @Test
+  void shouldSayThatAReasonIsUnknownOnlyWhereTheRunIsLarge() throws Exception {
+    FigureResult large =
+        new FigureResult(
+            SHERMAN.figure(), SHERMAN.figure().records(), 7, SHERMAN.commit(), SHERMAN.lines());
+    assertThat(elements(parsed(FigurePage.of(List.of(large))), "li"))
+        .extracting(Element::getTextContent)
+        .anyMatch(text -> text.startsWith("Why is not known. write-intensive, FG+: p99 ms, 0.51"))
+        .noneMatch(text -> text.contains("too small"));
   }
 
   /** Bars and curves of nothing but zeros, of one number, and of huge ones. */

@@ -342,7 +342,7 @@ final class OrcaLoader implements Loader {
   /**
    * Checks, while the index is not in place yet, that the directories leave the caches room.
    *
-   * @throws IllegalArgumentException if one does not
+   * @throws DirectoryTooLargeException if one does not
    */
   private void checkDirectories(Partitioning partitioning) {
     long most = 0;

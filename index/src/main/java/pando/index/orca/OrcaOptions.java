@@ -131,14 +131,12 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
    * Checks that a directory leaves the caches of a compute server their least.
    *
    * @param bytes what the directory takes
-   * @throws IllegalArgumentException if it does not
+   * @throws DirectoryTooLargeException if it does not
    */
   void checkDirectory(long bytes) {
     long needed = CacheParts.bytesBeside(bytes);
     if (cacheBytes() < needed) {
-      throw new IllegalArgumentException(
-          "the cache is too small for the directory of a compute server: cache-bytes=%s, directoryBytes=%s, needed: cache-bytes=%s"
-              .formatted(cacheBytes(), bytes, needed));
+      throw new DirectoryTooLargeException(cacheBytes(), bytes, needed);
     }
   }
 

@@ -160,7 +160,7 @@ final class OrcaServer extends HostedServer {
    * Reads the directory from the pool, and shares out what it leaves of the cache.
    *
    * @throws CorruptNodeException if it is damaged
-   * @throws IllegalArgumentException if it leaves less than the caches need
+   * @throws DirectoryTooLargeException if it leaves less than the caches need
    */
   @Override
   protected void open(Catalogue catalogue) {
