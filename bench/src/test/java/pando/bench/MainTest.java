@@ -174,7 +174,6 @@ final class MainTest extends CommandFixture {
         "pando compare --figure rolex                     | rolex-ycsb, rolex-scaling, rolex-data,"
             + " rolex-retraining, rolex-empty",
         "pando compare --figure dex-6 --records 9         | --records is out of range",
-        "pando compare --figure orca-caches --records 100K | the cache is too small for the",
         "pando compare --html page.html                   | needs --figure NAME, or --html or",
         "pando compare results.json                       | needs --figure NAME, or --html or",
         "pando compare --html a.json b.json               | --html is out of range: value=a.json",

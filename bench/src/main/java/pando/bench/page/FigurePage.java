@@ -192,12 +192,25 @@ public final class FigurePage {
     writeOrigin(result);
     String subject = Palette.system(figure.title()).orElse(Palette.OTHER);
     html.open("div", "class", "plots").line();
-    figure.plots(result.lines()).forEach(plot -> writePlot(plot, subject));
+    Map<Boolean, List<Plot>> plots =
+        figure.plots(result.lines()).stream()
+            .collect(Collectors.partitioningBy(FigurePage::isZero));
+    plots.get(false).forEach(plot -> writePlot(plot, subject));
     html.close().line();
+    if (!plots.get(true).isEmpty()) {
+      String titles =
+          plots.get(true).stream().map(FigurePage::caption).collect(Collectors.joining(", "));
+      html.element("p", "Zero throughout: " + titles + ".", "class", "about").line();
+    }
     figure.remark(result.lines()).ifPresent(remark -> html.element("p", remark).line());
     writeReasons(result);
     html.open("pre").element("code", result.command()).close().line();
     html.close().line();
+  }
+
+  private static boolean isZero(Plot plot) {
+    return plot.marks().stream()
+        .allMatch(mark -> mark.line().ours() == 0 && !mark.line().isGiven());
   }
 
   private void writeOrigin(FigureResult result) {

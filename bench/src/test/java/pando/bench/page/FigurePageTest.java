@@ -235,6 +235,24 @@ final class FigurePageTest {
         .noneMatch(text -> text.contains("too small"));
   }
 
+  @Test
+  void shouldNameMeasuresThatAreZeroInsteadOfDrawingThem() throws Exception {
+    FigureResult result =
+        result(
+            "systems",
+            null,
+            line("read-only, ORCA", "READs", FigureLine.NOT_GIVEN, 0.2),
+            line("read-only, ORCA", "atomics", FigureLine.NOT_GIVEN, 0),
+            line("read-only, ORCA", "CALLs", FigureLine.NOT_GIVEN, 0));
+    Document document = parsed(FigurePage.of(List.of(result)));
+    assertThat(elements(document, "figcaption"))
+        .extracting(Element::getTextContent)
+        .containsExactly("READs");
+    assertThat(elements(document, "p"))
+        .extracting(Element::getTextContent)
+        .contains("Zero throughout: atomics, CALLs.");
+  }
+
   /** Bars and curves of nothing but zeros, of one number, and of huge ones. */
   @Test
   void shouldDrawAnyNumbers() throws Exception {
