@@ -192,15 +192,16 @@ public final class FigurePage {
     writeOrigin(result);
     String subject = Palette.system(figure.title()).orElse(Palette.OTHER);
     html.open("div", "class", "plots").line();
-    Map<Boolean, List<Plot>> plots =
-        figure.plots(result.lines()).stream()
-            .collect(Collectors.partitioningBy(FigurePage::isZero));
-    plots.get(false).forEach(plot -> writePlot(plot, subject));
+    List<Plot> plots = figure.plots(result.lines());
+    plots.stream().filter(plot -> !isZero(plot)).forEach(plot -> writePlot(plot, subject));
     html.close().line();
-    if (!plots.get(true).isEmpty()) {
-      String titles =
-          plots.get(true).stream().map(FigurePage::caption).collect(Collectors.joining(", "));
-      html.element("p", "Zero throughout: " + titles + ".", "class", "about").line();
+    String zeros =
+        plots.stream()
+            .filter(FigurePage::isZero)
+            .map(FigurePage::caption)
+            .collect(Collectors.joining(", "));
+    if (!zeros.isEmpty()) {
+      html.element("p", "Zero throughout: " + zeros + ".", "class", "about").line();
     }
     figure.remark(result.lines()).ifPresent(remark -> html.element("p", remark).line());
     writeReasons(result);
