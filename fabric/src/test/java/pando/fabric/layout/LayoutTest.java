@@ -37,7 +37,7 @@ class LayoutTest {
   void shouldRefuseTooFewOrTooManyChunks() {
     assertThatThrownBy(() -> new ServerLayout(1 << 20, 8 << 20))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("capacityBytes=1048576, chunkBytes=8388608, chunks=0");
+        .hasMessageContaining("bytes=1048576, least=8388608, greatest=");
     assertThatThrownBy(() -> new ServerLayout(1L << 46, 1024))
         .isInstanceOf(IllegalArgumentException.class);
   }
