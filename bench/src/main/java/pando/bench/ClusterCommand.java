@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
       ClusterCommand.Fence.class
     })
 final class ClusterCommand implements Callable<Integer> {
-  /** How often a cluster is looked at. */
+  /** Time between two looks at a cluster. */
   static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
   @Spec private CommandSpec spec;
@@ -81,8 +81,8 @@ final class ClusterCommand implements Callable<Integer> {
       name = "watch",
       description = {
         "Looks at a cluster each second, until it is interrupted.",
-        "Prints a line when the cluster is ready, or no longer ready, and about each server that is"
-            + " lost."
+        "Prints a line when the cluster becomes ready or is no longer ready, and about each"
+            + " server that is lost."
       },
       mixinStandardHelpOptions = true)
   static final class Watch implements Callable<Integer> {
@@ -107,7 +107,7 @@ final class ClusterCommand implements Callable<Integer> {
           shown.look();
         }
       } catch (InterruptedException e) {
-        return CommandLine.ExitCode.OK; // this is how it ends
+        return CommandLine.ExitCode.OK; // an interruption is its end
       }
     }
 

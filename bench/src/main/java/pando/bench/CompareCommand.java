@@ -43,8 +43,8 @@ import picocli.CommandLine.Spec;
       "  pando compare --figure dex-6 --json results/dex-6.json",
       "  pando compare --html figures.html results/*.json",
       "",
-      "Every system takes 500 ns of processor time for an operation. In sherman-10 and sherman-11"
-          + " its three systems take 2,500, as in pando simulate.",
+      "Every system takes 500 ns of processor time for an operation; the three systems of"
+          + " sherman-10 and sherman-11 take 2,500, as in pando simulate.",
       ""
     },
     mixinStandardHelpOptions = true,

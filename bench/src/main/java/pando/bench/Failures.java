@@ -45,7 +45,7 @@ final class Failures {
               .findFirst()
               .map(typed -> suggestion(spec, optionName(typed)))
               .orElse("");
-      // The parser complains of what is missing alone, if something else is unknown, too.
+      // If an option is missing and another one is unknown, the parser names only the former.
       case MissingParameterException _ ->
           Arrays.stream(args)
               .map(Failures::optionName)
@@ -62,7 +62,8 @@ final class Failures {
   }
 
   /**
-   * Returns the options whose value is called so, as port in {@code --resp PORT}, or near names.
+   * Returns the options whose value has this name, as {@code --resp PORT} for {@code --port};
+   * otherwise names near it.
    */
   private static String suggestion(CommandSpec spec, String typed) {
     List<OptionSpec> shown = spec.options().stream().filter(option -> !option.hidden()).toList();

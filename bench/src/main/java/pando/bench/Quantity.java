@@ -50,7 +50,7 @@ final class Quantity implements ITypeConverter<Long> {
     return new TypeConversionException(
         "'"
             + text
-            + "' is not a quantity such as 1024, 20M (20 million) or 64KiB (64 times 1024), of the"
-            + " units K, M, G, T, Ki, Mi, Gi, Ti");
+            + "' is not a quantity such as 1024, 20M (20 million) or 64KiB (64 times 1024);"
+            + " units: K, M, G, T, Ki, Mi, Gi, Ti");
   }
 }

@@ -321,10 +321,10 @@ final class ServeCommand implements Callable<Integer> {
         @Nullable ByteIndex own,
         Runnable ending,
         Runnable... behind) {
-      this.ending = ending;
       this.door = door;
       this.http = http;
       this.own = own;
+      this.ending = ending;
       this.behind = List.of(behind);
     }
 

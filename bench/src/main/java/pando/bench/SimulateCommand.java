@@ -39,8 +39,8 @@ import picocli.CommandLine.Spec;
       "Counts and sizes: 20M is 20 million, 64KiB is 64 times 1024. Constants of the model are set"
           + " with --set as well, such as --set wire-nanos=900; docs/simulator.md has them all.",
       "An operation takes 500 ns of processor time, in sherman, p-sherman and fg 2,500. Figures of"
-          + " pando compare take 500 for all, except sherman-10 and sherman-11: --set"
-          + " operation-nanos=500."
+          + " pando compare take 500 for all, except sherman-10 and sherman-11; --set"
+          + " operation-nanos=500 does the same here."
     })
 final class SimulateCommand implements Callable<Integer> {
   private static final int TRIAL_CLIENTS_MAX = 48;

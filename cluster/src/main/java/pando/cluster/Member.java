@@ -40,7 +40,7 @@ public record Member(
     return state == ServerState.SERVING;
   }
 
-  /** Returns whether it runs on this machine, as far as names of machines show. */
+  /** Returns whether it runs on a machine with the name of this one. */
   public boolean isHere() {
     return machine.equals(Machine.NAME);
   }

@@ -59,7 +59,7 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
     return above == null ? null : atOrAbove(above.toArray(ValueLayout.JAVA_BYTE));
   }
 
-  /** Returns a key as text, by its encoding, for a message; bytes that are of no key as bytes. */
+  /** Returns the key of an encoding as text, for a message; its bytes if it is of no key. */
   String text(@Nullable MemorySegment encoding) {
     if (encoding == null) {
       return "none";

@@ -58,9 +58,9 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   /**
    * Prepares to look at a cluster.
    *
-   * @param sessions opens a session with the coordinator, also where one has ended
-   * @param lines receives a line about each loss that a look finds, and one where the cluster is
-   *     ready, or ready no more
+   * @param sessions opens a session with the coordinator; called again after one has ended
+   * @param lines receives a line about each loss that a look finds, and one when the cluster
+   *     becomes ready or is no longer ready
    */
   public WatchedCluster(Supplier<Membership> sessions, Consumer<String> lines) {
     this.sessions = sessions;

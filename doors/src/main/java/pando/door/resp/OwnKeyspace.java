@@ -54,7 +54,7 @@ final class OwnKeyspace extends Keyspace {
   private final ByteIndex index;
 
   /** Bytes that the pool was given, and can grow to. */
-  private final long givenBytes;
+  private final long capacityBytes;
 
   private final LongAdder[] counts =
       Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
@@ -70,7 +70,7 @@ final class OwnKeyspace extends Keyspace {
   OwnKeyspace(ByteIndex index) {
     super(index, MARK_BYTES);
     this.index = index;
-    this.givenBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
+    this.capacityBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
     try (ByteSession session = index.session()) {
       session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
     }
@@ -110,7 +110,7 @@ final class OwnKeyspace extends Keyspace {
     SequencedMap<String, Long> sizes = new LinkedHashMap<>();
     sizes.put("keys", Stream.of(counts).mapToLong(LongAdder::sum).sum());
     sizes.put("index.bytes", index.poolBytes());
-    sizes.put("pool.capacity.bytes", givenBytes);
+    sizes.put("pool.capacity.bytes", capacityBytes);
     sizes.put("cache.bytes", index.cachedBytes());
     sizes.put("blocks", (long) index.blocks());
     return sizes;

@@ -28,11 +28,11 @@ public final class NodeAllocator {
   /** Bytes of freed nodes that are kept per memory server before a batch is returned. */
   public static final int FREE_BYTES_MAX = 8 << 20;
 
-  /** There are chunks that nobody has, and that a memory server does not give out. */
   private static final String FULL =
       "memory pool is full (remove entries, or use a pool with more memory: size= of local:,"
           + " --bytes-per-server of pando serve, --size of pando memory-server)";
 
+  /** There are chunks that nobody has, and that a memory server does not give out. */
   private static final String REFUSED =
       "the system has no memory for more of the pool (give the machine or the container of the"
           + " memory server more, end other programs there, or remove entries)";

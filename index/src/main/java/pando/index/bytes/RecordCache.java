@@ -47,7 +47,7 @@ final class RecordCache implements AutoCloseable {
     return parts[(int) (hash >>> 1 >>> shift)];
   }
 
-  /** Returns the bytes of local memory that the records take, about, while they change. */
+  /** Returns about how many bytes of local memory the records take. */
   long usedBytes() {
     return Stream.of(parts).mapToLong(RecordPart::usedBytes).sum();
   }

@@ -129,7 +129,7 @@ final class RecordPart {
     return memory.byteSize();
   }
 
-  /** Returns the bytes that are used, or have been since it was empty; about, while it changes. */
+  /** Returns about how many bytes are used, or have been since it was empty. */
   long usedBytes() {
     return empty ? 0 : wasFull ? bytes() : tail;
   }

@@ -209,8 +209,7 @@ final class CallWrites {
     if (GlobalAddress.server(spare) != memoryServer) {
       throw new PoolFullException(
           "no room for a synonym leaf at the memory server of its run (remove entries, or use"
-              + " larger"
-              + " memory servers): server=%s, capacityBytes=%s"
+              + " larger memory servers): server=%s, capacityBytes=%s"
                   .formatted(memoryServer, server.nodePlaces.dramBytes(memoryServer)));
     }
   }
