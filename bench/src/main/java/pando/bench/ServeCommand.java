@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -44,16 +43,6 @@ import picocli.CommandLine.Spec;
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int PORT_MAX = 65_535;
-
-  /** A door rests when it serves fewer than so many requests in so many seconds. */
-  private static final int REST_REQUESTS = 100;
-
-  private static final Duration REST = Duration.ofSeconds(5);
-
-  /** Rests behind one another before memory is given back. */
-  private static final int RESTS = 2;
-
-  private static final int RESTS_OF_A_MINUTE = 12;
 
   @Spec private CommandSpec spec;
 
@@ -148,23 +137,19 @@ final class ServeCommand implements Callable<Integer> {
 
   /** Waits until the door is closed; has memory given back once little is asked for. */
   private static void awaitClosed(OpenDoor open) throws InterruptedException {
-    long served = 0;
+    Rests rests = new Rests();
     long heap = 0; // of the JVM when it was collected last
-    int rests = 0;
-    boolean isUsed = false; // since memory was given back
-    while (!open.door.awaitClosed(REST)) {
-      long before = served;
-      served = open.door.served();
-      isUsed |= served > before;
-      rests = served - before < REST_REQUESTS ? rests + 1 : 0;
-      if (rests == RESTS) {
-        open.giveMemoryBack();
-        heap = collectedHeap();
-        isUsed = false;
-      } else if (rests > RESTS && isUsed && (served == before || rests % RESTS_OF_A_MINUTE == 0)) {
-        open.giveRoomBack(); // the caches stay: they serve what is asked now and then
-        heap = isGrown(heap) ? collectedHeap() : heap;
-        isUsed = false;
+    while (!open.door.awaitClosed(Rests.INTERVAL)) {
+      switch (rests.look(open.door.served())) {
+        case ALL -> {
+          open.giveMemoryBack();
+          heap = collectedHeap();
+        }
+        case ROOM -> {
+          open.giveRoomBack();
+          heap = isGrown(heap) ? collectedHeap() : heap;
+        }
+        case NOTHING -> {}
       }
     }
   }

@@ -127,9 +127,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     long served = counters.served;
     long start = System.nanoTime();
     client.activeAt = start;
-    long begun = hasBegun ? begunAt : start;
-    boolean goesOn = hasBegun;
-    hasBegun = false;
+    boolean goesOn = hasBegun && !isWaiting;
+    long begun = goesOn ? begunAt : start;
+    hasBegun &= isWaiting;
     try {
       Replies replies = lane.replies;
       replies.clear();

@@ -3,7 +3,11 @@ package pando.door.resp;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +25,7 @@ import pando.index.bytes.ByteIndex;
 class LongRequestsTest {
   private static final int KEYS = 12_000;
   private static final int AT_ONCE = 1000;
+  private static final long SPIN_NANOS = Connection.NANOS_AT_ONCE / 8;
 
   /** It would take a minute and more. */
   @Test
@@ -168,6 +173,29 @@ class LongRequestsTest {
     });
   }
 
+  /** What is read while requests wait for their turn does not end their batch. */
+  @Test
+  void shouldCountABatchOnceThatHasSeveralTurns() throws Exception {
+    try (Fabric fabric = Pools.open(2, 128 << 20, 1);
+        ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
+      HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
+      strings.before = _ -> spin();
+      Door door = new Door(new SharedKeyspace(strings), RespOptions.loopback(0));
+      InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+      Client client = new Client(door.clients().newId(), address, address, false, () -> {});
+      try (Lane lane = Lane.ofEventLoop(door)) {
+        EmbeddedChannel channel = new EmbeddedChannel(new Connection(lane, client));
+        channel.writeInbound(
+            Unpooled.copiedBuffer("GET k\r\n".repeat(32), ISO_8859_1),
+            Unpooled.copiedBuffer("PING\r\n", ISO_8859_1));
+        assertThat(door.served()).isEqualTo(33);
+        assertThat(door.batches().quantile(0)).isGreaterThanOrEqualTo(32 * SPIN_NANOS);
+        channel.finishAndReleaseAll();
+      }
+      door.background().close();
+    }
+  }
+
   /** Or its other requests would wait for good, and its replies could come to others. */
   @Test
   void shouldEndAConnectionThatFailsInALaterTurn() throws Exception {
@@ -191,7 +219,7 @@ class LongRequestsTest {
 
   /** Takes so long that a few requests are a turn. */
   private static void spin() {
-    long end = System.nanoTime() + Connection.NANOS_AT_ONCE / 8;
+    long end = System.nanoTime() + SPIN_NANOS;
     while (System.nanoTime() < end) {
       Thread.onSpinWait();
     }
