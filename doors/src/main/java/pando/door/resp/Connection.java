@@ -340,6 +340,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext from, Throwable failure) {
+    ended = true; // reads may still come before the channel is inactive
     lane.replies.clear(); // of this client, where a request failed with an error
     boolean isOfClient = failure instanceof IOException || isOfTls(failure);
     if (!isOfClient) {

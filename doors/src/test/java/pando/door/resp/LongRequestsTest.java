@@ -4,6 +4,11 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,7 +17,9 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import pando.door.resp.TestDoor.Form;
 import pando.fabric.Fabric;
@@ -176,23 +183,54 @@ class LongRequestsTest {
   /** What is read while requests wait for their turn does not end their batch. */
   @Test
   void shouldCountABatchOnceThatHasSeveralTurns() throws Exception {
+    Door door = readAtOnce(_ -> spin(), "GET k\r\n".repeat(32), "PING\r\n");
+    assertThat(door.served()).isEqualTo(33);
+    assertThat(door.batches().quantile(0)).isGreaterThanOrEqualTo(32 * SPIN_NANOS);
+  }
+
+  /** TLS brings several reads before the event loop finds that the connection is closed. */
+  @Test
+  void shouldRunNothingBehindARequestThatFailsWithAnError() throws Exception {
+    Consumer<String> fails =
+        name -> {
+          throw new AssertionError("planted");
+        };
+    Door door = readAtOnce(fails, "PING\r\nGET k\r\nPING\r\n", "PING\r\n");
+    assertThat(door.served()).isEqualTo(1);
+    assertThat(door.waiting().bytes()).isZero();
+    assertThat(door.clients().count()).isZero();
+  }
+
+  /** Has a connection read requests in pieces, behind one another, before its loop does more. */
+  private static Door readAtOnce(Consumer<String> before, String... pieces) throws Exception {
     try (Fabric fabric = Pools.open(2, 128 << 20, 1);
         ByteIndex index = ByteIndex.create(fabric, TestDoor.indexOptions())) {
       HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
-      strings.before = _ -> spin();
       Door door = new Door(new SharedKeyspace(strings), RespOptions.loopback(0));
       InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
       Client client = new Client(door.clients().newId(), address, address, false, () -> {});
+      assertThat(door.clients().add(client)).isTrue();
       try (Lane lane = Lane.ofEventLoop(door)) {
-        EmbeddedChannel channel = new EmbeddedChannel(new Connection(lane, client));
-        channel.writeInbound(
-            Unpooled.copiedBuffer("GET k\r\n".repeat(32), ISO_8859_1),
-            Unpooled.copiedBuffer("PING\r\n", ISO_8859_1));
-        assertThat(door.served()).isEqualTo(33);
-        assertThat(door.batches().quantile(0)).isGreaterThanOrEqualTo(32 * SPIN_NANOS);
+        strings.before = before;
+        ChannelHandler closesLater =
+            new ChannelOutboundHandlerAdapter() {
+              @Override
+              public void close(ChannelHandlerContext its, ChannelPromise promise) {
+                its.executor()
+                    .execute(() -> {
+                      ChannelFuture _ = its.close(promise);
+                    });
+              }
+            };
+        EmbeddedChannel channel = new EmbeddedChannel(closesLater, new Connection(lane, client));
+        Object[] reads =
+            Stream.of(pieces).map(piece -> Unpooled.copiedBuffer(piece, ISO_8859_1)).toArray();
+        channel.writeInbound(reads);
+        strings.unhook();
         channel.finishAndReleaseAll();
       }
       door.background().close();
+      return door;
     }
   }
 
