@@ -37,6 +37,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   /** How many of what has happened are shown; losses stay before all else. */
   private static final int HAPPENINGS_MAX = 20;
 
+  private static final String SILENT = "the coordinator does not answer";
   private static final JsonFactory JSON = new JsonFactory();
   private static final ClusterReport NOTHING =
       new ClusterReport(
@@ -50,6 +51,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   private final SeenLosses seenLosses = new SeenLosses();
   private @Nullable Membership session;
   private boolean closed;
+  private List<String> said = List.of("nothing yet");
   private volatile ClusterReport report = NOTHING;
   private volatile List<String> hindrances = List.of("not looked at yet");
 
@@ -89,13 +91,14 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   }
 
   @Override
-  public synchronized String json() {
+  public String json() {
+    ClusterReport seen = report;
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
       json.writeStartObject();
-      report.write(json);
+      seen.write(json);
       json.writeObjectPropertyStart("cpuSeconds");
-      report.computeServers().forEach(server -> writeProcessor(json, server));
+      seen.computeServers().forEach(server -> writeProcessor(json, server));
       json.writeEndObject();
       json.writeArrayPropertyStart("happenings");
       happenings.forEach(happening -> write(json, happening));
@@ -128,7 +131,6 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     if (closed) {
       return;
     }
-    List<String> before = hindrances;
     try {
       report = ClusterReport.of(new ClusterState(session()));
       hindrances = hindrancesOf(report);
@@ -137,14 +139,19 @@ public final class WatchedCluster implements Watched, AutoCloseable {
         note(true, loss);
         lines.accept(loss);
       }
+      say(hindrances);
     } catch (PandoException e) {
-      hindrances = List.of("the coordinator does not answer: " + e.getMessage());
+      hindrances = List.of(SILENT + ": " + e.getMessage());
+      say(List.of(SILENT));
     }
-    if (!hindrances.equals(before)) {
+  }
+
+  /** Prints whether the cluster is ready, and why not, if that has changed. */
+  private void say(List<String> now) {
+    if (!now.equals(said)) {
+      said = now;
       lines.accept(
-          hindrances.isEmpty()
-              ? "ready: all keys are served"
-              : "not ready: " + String.join("; ", hindrances));
+          now.isEmpty() ? "ready: all keys are served" : "not ready: " + String.join("; ", now));
     }
   }
 

@@ -44,6 +44,21 @@ final class WatchedClusterTest {
   }
 
   @Test
+  void shouldSayOnceThatNothingAnswers() {
+    int[] waited = new int[1];
+    try (WatchedCluster cluster =
+        new WatchedCluster(
+            () -> {
+              throw new CoordinatorLostException("no answer: waitedNanos=" + waited[0]++);
+            },
+            lines::add)) {
+      cluster.look();
+      cluster.look();
+      assertThat(lines).containsExactly("not ready: the coordinator does not answer");
+    }
+  }
+
+  @Test
   void shouldOpenAnotherSessionWhereOneHasEnded() {
     try (WatchedCluster cluster = new WatchedCluster(coordinator::connect, lines::add)) {
       cluster.look();
