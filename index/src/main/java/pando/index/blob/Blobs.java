@@ -470,18 +470,32 @@ public final class Blobs implements AutoCloseable {
    * @param key of the entry that had the word
    */
   public void free(long key, long word) {
-    if (!BlobWord.isBlob(word)) {
-      return;
+    if (BlobWord.isBlob(word)) {
+      addFreed(key, word, word == loadedWord ? loadedSum : 0);
+      space.countWaiting(word, 1);
     }
+  }
+
+  private void addFreed(long key, long word, long sum) {
     if (freed == freedKeys.length) {
       freedKeys = Arrays.copyOf(freedKeys, 2 * freed);
       freedWords = Arrays.copyOf(freedWords, 2 * freed);
       freedSums = Arrays.copyOf(freedSums, 2 * freed);
     }
     freedKeys[freed] = key;
-    freedSums[freed] = word == loadedWord ? loadedSum : 0;
+    freedSums[freed] = sum;
     freedWords[freed++] = word;
-    space.countWaiting(word, 1);
+  }
+
+  /**
+   * Takes over what waits to be freed by another thread, which stores and frees nothing meanwhile.
+   * What it has loaded stays loaded.
+   */
+  public void takeWaiting(Blobs from) {
+    for (; from.freed > 0; from.freed--) {
+      int last = from.freed - 1;
+      addFreed(from.freedKeys[last], from.freedWords[last], from.freedSums[last]);
+    }
   }
 
   /** Forgets the blob to free that was added last. */

@@ -277,11 +277,6 @@ final class BlockSession implements ByteSession {
     reader.pass.alone(action);
   }
 
-  /** Frees what waits for it, while no operation runs. */
-  void freeWaiting() {
-    reader.blobs.freeWaiting();
-  }
-
   VerbCounters verbs() {
     return reader.blobs.verbs();
   }

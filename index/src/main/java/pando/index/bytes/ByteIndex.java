@@ -399,7 +399,7 @@ public final class ByteIndex implements ByteStrings {
       }
       try {
         changes.settleAll();
-        freeWaiting(blobs);
+        freeWaiting();
         return action.apply(blobs);
       } finally {
         gate.open();
@@ -407,17 +407,23 @@ public final class ByteIndex implements ByteStrings {
     }
   }
 
-  /** Frees what waits for it, while no operation runs: of a long value, only its blob knows all. */
-  private void freeWaiting(Blobs blobs) {
-    blobs.freeWaiting();
-    own.blobs.freeWaiting();
+  /**
+   * Frees what waits for it, while no operation runs: of a long value, only its blob knows all.
+   * Sessions keep what they have found.
+   */
+  private void freeWaiting() {
     synchronized (sessions) {
-      sessions.forEach(BlockSession::freeWaiting);
+      sessions.forEach(this::takeWaiting);
     }
     BlockSession session = sweeping;
     if (session != null) {
-      session.freeWaiting();
+      takeWaiting(session);
     }
+    own.blobs.freeWaiting();
+  }
+
+  private void takeWaiting(BlockSession from) {
+    own.blobs.takeWaiting(from.reader.blobs);
   }
 
   /**

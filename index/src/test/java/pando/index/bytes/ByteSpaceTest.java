@@ -1,11 +1,14 @@
 package pando.index.bytes;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -98,6 +101,29 @@ class ByteSpaceTest {
       check(index.space(), index);
       session.discard(key);
       check(index.space(), index);
+    }
+  }
+
+  /** What a session has replaced is freed by another thread while it still uses what it found. */
+  @Test
+  void shouldLeaveASessionWhatItHasFound() {
+    MemorySegment replaced = MemorySegment.ofArray(new byte[] {1});
+    MemorySegment key = MemorySegment.ofArray(new byte[] {2});
+    try (ByteIndex index = ByteIndex.create(fabric, OPTIONS);
+        ByteSession session = index.session()) {
+      byte[] value = new byte[index.space.lengthInOnePlace()];
+      new SplittableRandom(Seeds.of(7203)).nextBytes(value);
+      session.store(key, MemorySegment.ofArray(value));
+      for (Consumer<ByteIndex> rest :
+          List.<Consumer<ByteIndex>>of(
+              ByteIndex::giveMemoryBack, ByteIndex::giveFreePlacesBack, ByteIndex::space)) {
+        session.store(replaced, MemorySegment.ofArray(new byte[2 * value.length]));
+        session.store(replaced, MemorySegment.ofArray(new byte[1]));
+        assertThat(session.get(key)).isTrue();
+        rest.accept(index);
+        assertThat(session.value().toArray(JAVA_BYTE)).isEqualTo(value);
+        check(index.space(), index);
+      }
     }
   }
 
