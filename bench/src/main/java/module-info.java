@@ -10,6 +10,7 @@ module pando.bench {
   requires java.xml;
   requires jdk.management;
   requires jmh.core;
+  requires pando.baselines;
   requires pando.client;
   requires pando.cluster;
   requires pando.doors;

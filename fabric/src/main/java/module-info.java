@@ -21,6 +21,7 @@ module pando.fabric {
       pando.sim;
   exports pando.fabric.local;
   exports pando.fabric.memory to
+      pando.baselines,
       pando.bench,
       pando.client,
       pando.cluster,
@@ -30,6 +31,7 @@ module pando.fabric {
       pando.metrics,
       pando.sim;
   exports pando.fabric.pool to
+      pando.baselines,
       pando.index,
       pando.sim;
   exports pando.fabric.server;

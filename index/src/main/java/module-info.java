@@ -1,6 +1,7 @@
 import org.jspecify.annotations.NullMarked;
+import pando.index.SystemProvider;
 
-/** Ordered indexes over disaggregated memory: one interface, and one package for each system. */
+/** Ordered indexes over disaggregated memory: one interface, ORCA, DEX, and byte strings. */
 @NullMarked
 @SuppressWarnings("module") // Those that packages are exported to are compiled later.
 module pando.index {
@@ -11,15 +12,26 @@ module pando.index {
   exports pando.index.blob to
       pando.bench,
       pando.map;
+  exports pando.index.bugs to
+      pando.baselines;
   exports pando.index.bytes;
-  exports pando.index.deft;
   exports pando.index.dex;
+  exports pando.index.host to
+      pando.baselines;
+  exports pando.index.load to
+      pando.baselines;
+  exports pando.index.node to
+      pando.baselines;
   exports pando.index.orca;
-  exports pando.index.rolex;
+  exports pando.index.pool to
+      pando.baselines;
   exports pando.index.session to
+      pando.baselines,
       pando.client;
   exports pando.index.settings to
+      pando.baselines,
       pando.bench,
       pando.map;
-  exports pando.index.sherman;
+
+  uses SystemProvider;
 }

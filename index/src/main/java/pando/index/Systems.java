@@ -1,32 +1,27 @@
 package pando.index;
 
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import pando.fabric.server.CallHandler;
-import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.orca.OrcaOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
- * The registry of systems. A new system adds one line here. Outside its package it needs nothing
- * else but an export in {@code module-info.java}, and its place in the documents.
+ * The registry of systems: DEX and ORCA, and those of other modules that are on the module path or
+ * the class path. Those of papers are in the module {@code pando.baselines}.
  */
 public final class Systems {
   /** Name of the system that commands take where none is named. */
   public static final String DEFAULT = "orca";
 
   private static final List<IndexSystem> ALL =
-      List.of(
-          DexOptions.DEX,
-          OrcaOptions.ORCA,
-          ShermanOptions.SHERMAN,
-          ShermanOptions.P_SHERMAN,
-          ShermanOptions.FG,
-          DeftOptions.DEFT,
-          RolexOptions.ROLEX,
-          RolexOptions.XSTORE_D);
+      Stream.concat(
+              Stream.of(DexOptions.DEX, OrcaOptions.ORCA),
+              ServiceLoader.load(SystemProvider.class, Systems.class.getClassLoader()).stream()
+                  .flatMap(provider -> provider.get().systems().stream()))
+          .toList();
 
   private Systems() {}
 
@@ -45,11 +40,16 @@ public final class Systems {
         .filter(system -> system.name().equals(name))
         .findFirst()
         .orElseThrow(() ->
-            new IllegalArgumentException("no such system: name=" + name + ", known=" + names()));
+            new IllegalArgumentException(
+                "no such system: name=" + name + ", known=" + names() + hint()));
   }
 
   private static String names() {
     return ALL.stream().map(IndexSystem::name).collect(Collectors.joining(", "));
+  }
+
+  private static String hint() {
+    return ALL.size() > 2 ? "" : "; those of papers need the module pando.baselines";
   }
 
   /**

@@ -35,7 +35,7 @@ public record Act(Kind kind, long key, long value, long expected) {
   }
 
   /** Those that return what was there. */
-  static final List<Kind> ANSWERED =
+  public static final List<Kind> ANSWERED =
       Stream.of(Kind.values()).filter(kind -> kind != Kind.STORE && kind != Kind.DISCARD).toList();
 
   /** Creates an operation that expects, if it compares, what a put by {@link #again} stores. */
@@ -49,7 +49,7 @@ public record Act(Kind kind, long key, long value, long expected) {
    *
    * @param before entries that are there before them
    */
-  static List<Act> nearby(
+  public static List<Act> nearby(
       SplittableRandom random,
       List<Kind> kinds,
       Map<Long, Long> before,
@@ -136,12 +136,12 @@ public record Act(Kind kind, long key, long value, long expected) {
   }
 
   /** Returns whether it takes place leaf by leaf, not at once. */
-  boolean isScan() {
+  public boolean isScan() {
     return kind == Kind.SCAN || kind == Kind.SCAN_DOWN;
   }
 
   /** Returns changes of the same entry and its neighbours, and it once more. */
-  List<Act> again() {
+  public List<Act> again() {
     return List.of(
         new Act(Kind.PUT, key, -1),
         new Act(Kind.PUT, key + 1, -1),

@@ -63,7 +63,8 @@ public final class IndexProcess implements AutoCloseable {
    *
    * @param token file that says what clients have to know
    */
-  static IndexProcess tcpMemoryServerOn(int machine, int number, Path token) throws IOException {
+  public static IndexProcess tcpMemoryServerOn(int machine, int number, Path token)
+      throws IOException {
     return start(
         List.of("ip", "netns", "exec", "pando" + machine),
         "tcp",
@@ -73,7 +74,8 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   /** Starts memory servers of different pools, on loopback, whose memory a card reaches. */
-  static IndexProcess verbsMemoryServers(String card, int number, int count) throws IOException {
+  public static IndexProcess verbsMemoryServers(String card, int number, int count)
+      throws IOException {
     return start("verbs", Integer.toString(number), card, Integer.toString(count));
   }
 
@@ -82,7 +84,7 @@ public final class IndexProcess implements AutoCloseable {
    *
    * @param places for each system, where its memory servers are
    */
-  static IndexProcess verbsComputeServers(
+  public static IndexProcess verbsComputeServers(
       List<SystemUnderTest> systems, int first, String card, List<String> places)
       throws IOException {
     return start(
@@ -94,7 +96,7 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   /** Opens a fabric by a card to memory servers at addresses and ports. */
-  static Fabric verbsFabric(List<String> memoryServers, String card, long seed) {
+  public static Fabric verbsFabric(List<String> memoryServers, String card, long seed) {
     return VerbsFabric.attach(
         memoryServers.stream().map(IndexProcess::address).toList(),
         seed,
@@ -106,7 +108,7 @@ public final class IndexProcess implements AutoCloseable {
    * Opens a fabric over TCP to memory servers at addresses and ports, as patient as an emulated
    * machine with much to do needs it.
    */
-  static Fabric tcpFabric(List<String> memoryServers, Path token, long seed) {
+  public static Fabric tcpFabric(List<String> memoryServers, Path token, long seed) {
     return TcpFabric.attach(
         memoryServers.stream().map(IndexProcess::address).toList(),
         seed,
@@ -168,7 +170,7 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   /** Has a memory server start anew, empty and at another place. */
-  void startAnew() throws IOException {
+  public void startAnew() throws IOException {
     send(List.of(ANEW));
     awaitReady();
   }
@@ -179,12 +181,12 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   /** Returns where memory servers of different pools are found. */
-  List<String> places() {
+  public List<String> places() {
     return List.of(place.split(INDEXES));
   }
 
   /** Has requests go to one of several indexes, the first one until then. */
-  void use(int index) throws IOException {
+  public void use(int index) throws IOException {
     String request = USE + " " + index;
     String answer = ask(request);
     if (!answer.equals(request)) {
@@ -365,7 +367,7 @@ public final class IndexProcess implements AutoCloseable {
   }
 
   /** Does something in this process; returns what it came to. */
-  static String answer(Session session, String what, long key, long value) {
+  public static String answer(Session session, String what, long key, long value) {
     try {
       return switch (what) {
         case "get" -> session.get(key) ? "value " + session.value() : "absent";

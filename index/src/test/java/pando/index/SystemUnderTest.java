@@ -11,9 +11,6 @@ public final class SystemUnderTest {
 
   public static final SystemUnderTest DEX = of("dex");
   public static final SystemUnderTest ORCA = of("orca");
-  public static final SystemUnderTest DEFT = of("deft");
-  public static final SystemUnderTest ROLEX = of("rolex");
-  public static final SystemUnderTest XSTORE_D = of("xstore-d");
 
   /** DEX and ORCA, which maps and clusters use; in a campaign, all systems. */
   public static final List<SystemUnderTest> PRODUCTS =

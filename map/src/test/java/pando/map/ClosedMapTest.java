@@ -148,7 +148,7 @@ class ClosedMapTest {
 
   @Test
   void shouldOpenAPoolInThisProcess() {
-    IndexOptions options = SystemUnderTest.DEFT.defaults().options().withComputeServers(1);
+    IndexOptions options = SystemUnderTest.of("deft").defaults().options().withComputeServers(1);
     Pando pando = Pando.open("local:", options);
     PandoMap<Long, Long> map = pando.map(KeyCodec.longs(), ValueCodec.longs());
     map.put(1L, 2L);

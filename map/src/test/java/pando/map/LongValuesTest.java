@@ -287,7 +287,7 @@ class LongValuesTest {
   void shouldNeitherLoseNorFreeTwiceWhereAVerbFails(Break how) {
     long seed = Seeds.of(831);
     for (MapUnderTest kind : MapUnderTest.BLOBS) {
-      if (SystemUnderTest.DEFT.equals(kind.system()) && !how.isAnswered()) {
+      if (kind.system().systemName().equals("deft") && !how.isAnswered()) {
         continue; // a ticket that was drawn without an answer is never given back
       }
       SplittableRandom random = new SplittableRandom(seed);
@@ -390,7 +390,7 @@ class LongValuesTest {
       assertThat(map.get("ada")).hasSize(102);
       assertThat(map.subMap("a", "b").descendingMap().firstKey()).isEqualTo("ada");
     }
-    try (Pando pando = Pando.open("local:", SystemUnderTest.ROLEX.tiny(1).options())) {
+    try (Pando pando = Pando.open("local:", SystemUnderTest.of("rolex").tiny(1).options())) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> pando.map(KeyCodec.strings(), ValueCodec.strings()))
           .withMessage("rolex has keys of 8 bytes: codec=strings");

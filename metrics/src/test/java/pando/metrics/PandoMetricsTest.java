@@ -12,6 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import pando.baselines.rolex.RolexIndex;
 import pando.fabric.PoolUsage;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
@@ -22,7 +23,6 @@ import pando.index.Systems;
 import pando.index.TaskCounts;
 import pando.index.orca.CacheShares;
 import pando.index.orca.OrcaIndex;
-import pando.index.rolex.RolexIndex;
 
 class PandoMetricsTest {
   private static final int KEYS = 2_000;

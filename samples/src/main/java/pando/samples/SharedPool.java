@@ -9,8 +9,8 @@ import pando.fabric.shm.ShmMemoryServer;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
-import pando.index.deft.DeftIndex;
-import pando.index.deft.DeftOptions;
+import pando.index.orca.OrcaIndex;
+import pando.index.orca.OrcaOptions;
 
 /**
  * An index over shared memory, filled by several threads. The memory server would be a process of
@@ -29,7 +29,7 @@ public final class SharedPool {
         PoolOptions.defaults().withBytesPerServer(256 << 20).withHandlers(Systems.handlers());
     try (ShmMemoryServer server = ShmMemoryServer.start(name, 0, pool);
         Fabric fabric = ShmFabric.attach(List.of(server.place()), pool.seed());
-        RangeIndex index = DeftIndex.create(fabric, DeftOptions.defaults())) {
+        RangeIndex index = OrcaIndex.create(fabric, OrcaOptions.defaults())) {
       List<Thread> threads =
           IntStream.range(0, THREADS)
               .mapToObj(number -> Thread.ofPlatform().start(() -> store(index, number)))

@@ -4,10 +4,10 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.deft.Validation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.deft.DeftOptions;
-import pando.index.deft.Validation;
 
 /**
  * DEFT's techniques, added one by one. The last, which is for inner nodes, is measured without a

@@ -4,12 +4,12 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.run.Measurement;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
  * DEFT compared with DEX and P-Sherman, which no paper does: on the testbed of DEX's paper, with

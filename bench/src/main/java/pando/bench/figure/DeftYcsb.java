@@ -4,11 +4,11 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.sherman.ShermanOptions;
+import pando.baselines.sherman.Validation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.deft.DeftOptions;
-import pando.index.sherman.ShermanOptions;
-import pando.index.sherman.Validation;
 
 /**
  * DEFT's comparison with Sherman over YCSB, with and without the checksums that make it correct.

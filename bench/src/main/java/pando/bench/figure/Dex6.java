@@ -4,12 +4,12 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.List;
 import java.util.stream.Stream;
+import pando.baselines.sherman.ShermanOptions;
+import pando.baselines.sherman.Validation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
-import pando.index.sherman.Validation;
 
 /** DEX, figure 6: throughput over Sherman and P-Sherman. */
 final class Dex6 implements Figure {

@@ -6,11 +6,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
  * DEX with one technique changed at a time, with a small cache and with the usual one; beside it a

@@ -5,11 +5,11 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
  * DEX, P-Sherman and Sherman with caches of many sizes. The paper has curves without numbers. The

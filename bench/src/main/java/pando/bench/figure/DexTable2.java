@@ -2,11 +2,11 @@ package pando.bench.figure;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.run.Measurement;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /** DEX, table 2: verbs and bytes of an operation. */
 final class DexTable2 implements Figure {

@@ -4,11 +4,11 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
 import pando.index.dex.DexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
  * DEX, P-Sherman and Sherman with increasing numbers of threads: up to 36 on one compute server,

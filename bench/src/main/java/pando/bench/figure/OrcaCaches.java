@@ -3,11 +3,11 @@ package pando.bench.figure;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.sherman.ShermanOptions;
 import pando.index.IndexSystem;
-import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.index.orca.OrcaOptions;
-import pando.index.sherman.ShermanOptions;
 
 /** ORCA beside the best of the other systems with caches of many sizes. */
 final class OrcaCaches implements OrcaFigure {

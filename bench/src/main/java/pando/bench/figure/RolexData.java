@@ -4,10 +4,10 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.rolex.RolexOptions;
 import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX with other sets of keys: the bytes that lookups read, and the memory of models, compared

@@ -4,11 +4,11 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.rolex.RolexOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
-import pando.index.deft.DeftOptions;
-import pando.index.rolex.RolexOptions;
 
 /** ROLEX filled by inserts alone, starting empty, compared with the systems in its paper. */
 final class RolexEmpty implements Figure {

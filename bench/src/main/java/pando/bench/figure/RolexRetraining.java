@@ -6,10 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import pando.baselines.rolex.RolexOptions;
 import pando.bench.simulate.Windows;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX under inserts with and without retraining, for each millisecond after a fresh load: leaves

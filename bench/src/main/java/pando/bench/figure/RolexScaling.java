@@ -4,10 +4,10 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.rolex.RolexOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
-import pando.index.rolex.RolexOptions;
 
 /**
  * ROLEX with increasing numbers of cores at each compute server, compared with the systems in its

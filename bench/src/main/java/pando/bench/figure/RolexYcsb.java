@@ -7,13 +7,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import pando.baselines.deft.DeftOptions;
+import pando.baselines.rolex.RolexOptions;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexSystem;
-import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
-import pando.index.sherman.ShermanOptions;
 
 /**
  * ROLEX's comparison with the others over YCSB and inserts. The paper gives ranges over workloads

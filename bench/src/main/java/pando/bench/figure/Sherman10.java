@@ -4,9 +4,9 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 
 import java.util.ArrayList;
 import java.util.List;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.sherman.ShermanOptions;
 
 /** Sherman, figure 10: what each technique adds under skew; and table 1 and the round trips. */
 final class Sherman10 implements Figure {

@@ -1,9 +1,9 @@
 package pando.bench.figure;
 
 import java.util.List;
+import pando.baselines.sherman.ShermanOptions;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
-import pando.index.sherman.ShermanOptions;
 
 /** Sherman, figure 11, and the end of figure 13: what its techniques add without skew. */
 final class Sherman11 implements Figure {

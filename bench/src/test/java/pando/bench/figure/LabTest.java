@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import pando.baselines.deft.DeftOptions;
 import pando.bench.keys.KeySet;
 import pando.bench.records.SortedRecords;
 import pando.bench.simulate.Windows;
@@ -18,7 +19,6 @@ import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
-import pando.index.deft.DeftOptions;
 import pando.index.dex.DexOptions;
 import pando.sim.ClusterModel;
 

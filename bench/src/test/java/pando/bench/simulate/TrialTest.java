@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.baselines.rolex.RolexOptions;
 import pando.index.Systems;
 import pando.index.dex.DexOptions;
-import pando.index.rolex.RolexOptions;
 import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 

@@ -8,7 +8,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.session.Failures;
 import pando.index.session.Operation;
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.CorruptNodeException;
 import pando.index.blob.Blobs;
+import pando.index.bugs.PlantedBug;
 import pando.index.bytes.Block.DamagedException;
-import pando.index.cache.PlantedBug;
 import pando.index.session.Gate;
 
 /** One session's way to blocks, and to single records of them. */

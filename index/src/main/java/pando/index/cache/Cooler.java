@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.index.bugs.PlantedBug;
 import pando.index.node.NodeLayout;
 
 /**

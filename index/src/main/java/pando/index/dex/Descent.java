@@ -11,9 +11,9 @@ import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
-import pando.index.lock.Retry;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
+import pando.index.session.Retry;
 
 /**
  * One worker's descent from the root to a leaf: through cached nodes under optimistic lock

@@ -10,10 +10,10 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
-import pando.index.lock.Retry;
 import pando.index.node.NodeLayout;
 import pando.index.session.Operation;
 import pando.index.session.Request;
+import pando.index.session.Retry;
 
 /**
  * The compute side of offloading: asks the memory server that holds a subtree to finish one

@@ -9,12 +9,12 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.bugs.PlantedBug;
 import pando.index.cache.CacheContext;
-import pando.index.cache.PlantedBug;
 import pando.index.cache.Swizzles;
-import pando.index.lock.Retry;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
+import pando.index.session.Retry;
 
 /**
  * Locks, reads and writes the nodes in the pool that several compute servers share (DEX section 4).

@@ -2,10 +2,10 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
+import pando.index.bugs.PlantedBug;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
 import pando.index.cache.NodeCache;
-import pando.index.cache.PlantedBug;
 import pando.index.cache.Swizzles;
 import pando.index.node.NodeLayout;
 

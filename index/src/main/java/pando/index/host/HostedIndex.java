@@ -22,7 +22,7 @@ import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Unwritten;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.load.BulkLoad;
 import pando.index.load.Loader;
 import pando.index.pool.Arguments;

@@ -6,7 +6,7 @@ import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.session.KeyGroups;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.NeighbourSearch.Outcome;

@@ -36,6 +36,7 @@ public abstract class HostedTask<C extends WorkerContext, T> {
    * @param name of its thread
    * @param contexts opens its verbs and local memory
    */
+  @SuppressWarnings("this-escape") // It takes no step before it is woken.
   protected HostedTask(HostedServer server, Fabric fabric, String name, Supplier<C> contexts) {
     this.contexts = contexts;
     this.task = fabric.background(name, this::stepUnlessPaused);

@@ -6,7 +6,7 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.fabric.pool.Losses;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;

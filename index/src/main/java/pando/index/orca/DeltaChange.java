@@ -3,7 +3,7 @@ package pando.index.orca;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.PoolFullException;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;

@@ -11,7 +11,6 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
-import pando.index.lock.Retry;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.DirectoryPage;
@@ -20,6 +19,7 @@ import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafPacker;
 import pando.index.session.Failures;
+import pando.index.session.Retry;
 
 /**
  * Puts the leaves of a merge into the directory in place of those that were merged: first in the

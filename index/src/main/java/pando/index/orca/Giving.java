@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import pando.index.Partitioning;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.host.PartitionChanges.Parting;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.LeafEntries;

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.Backoff;
 import pando.fabric.VerbList;
 import pando.index.CorruptNodeException;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;

@@ -12,7 +12,7 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;

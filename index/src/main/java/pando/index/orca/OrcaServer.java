@@ -21,7 +21,6 @@ import pando.index.PoolPart;
 import pando.index.Unwritten;
 import pando.index.host.HostedServer;
 import pando.index.host.Totals;
-import pando.index.lock.Retry;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryPage;
@@ -34,6 +33,7 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 import pando.index.session.Gate;
+import pando.index.session.Retry;
 
 /**
  * One compute server of ORCA: the directory of its part of the index, its caches of records and

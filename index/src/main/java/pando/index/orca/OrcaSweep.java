@@ -1,6 +1,6 @@
 package pando.index.orca;
 
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.session.Gate;

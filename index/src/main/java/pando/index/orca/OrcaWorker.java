@@ -2,7 +2,7 @@ package pando.index.orca;
 
 import java.util.Arrays;
 import pando.fabric.VerbList;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.host.HostedWorker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;

@@ -8,10 +8,10 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
-import pando.index.lock.Retry;
 import pando.index.orca.directory.DirectoryPage;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
+import pando.index.session.Retry;
 
 /**
  * Reads the {@link RootTable} of an index, and writes its gifts. The caller holds the lock of the

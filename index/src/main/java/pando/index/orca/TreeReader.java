@@ -8,12 +8,12 @@ import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
-import pando.index.lock.Retry;
 import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
+import pando.index.session.Retry;
 
 /**
  * Reads the tree of one range from the pool: its directory pages, and the headers of its leaves.

@@ -8,7 +8,7 @@ import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.lock.Retry;
+import pando.index.session.Retry;
 
 /**
  * The index's well-known words, at the start of memory server 0.

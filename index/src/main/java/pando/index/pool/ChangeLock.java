@@ -8,7 +8,7 @@ import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
-import pando.index.lock.Retry;
+import pando.index.session.Retry;
 
 /**
  * The lock of the partition table, as one change of an index takes it: a word that names its

@@ -12,7 +12,7 @@ import java.util.function.IntToLongFunction;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.memory.Words;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.session.Marks;
 
 /**

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
 import pando.fabric.memory.Words;
-import pando.index.cache.PlantedBug;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;

@@ -1,0 +1,64 @@
+package pando.baselines.deft;
+
+import pando.baselines.blink.BLinkContext;
+import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+
+/** The verbs, locks and local node buffers of one worker of DEFT, shared by its parts. */
+final class DeftContext extends BLinkContext {
+  /** Operands of a 16-byte CAS, two words each: compare, compare mask, swap, swap mask, found. */
+  private static final int OPERANDS_BYTES = 80;
+
+  final DeftServer server;
+  final NodeLocks locks;
+  final Nodes nodes;
+
+  /**
+   * Local offset of the operands of a 16-byte CAS; other verbs use it for a word that they return.
+   */
+  final long operands;
+
+  DeftContext(DeftServer server, Fabric fabric, int session) {
+    int nodeBytes = server.options.nodeBytes();
+    super(
+        server, fabric, nodeBytes + OPERANDS_BYTES + NodeLocks.SCRATCH_BYTES + Nodes.SCRATCH_BYTES);
+    this.server = server;
+    this.operands = own + nodeBytes;
+    long ofLocks = operands + OPERANDS_BYTES;
+    this.locks =
+        NodeLocks.of(
+            server.locks,
+            server.abandoned,
+            !server.options.sxLocks(),
+            server.options.lockWaitNanos(),
+            server.number,
+            session,
+            worker,
+            ofLocks);
+    boolean landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.LINE_BYTES;
+    long ofNodes = ofLocks + NodeLocks.SCRATCH_BYTES;
+    this.nodes = new Nodes(server, landsByLine, worker, own, ofNodes);
+  }
+
+  @Override
+  protected Nodes nodes() {
+    return nodes;
+  }
+
+  @Override
+  protected NodeLocks locks() {
+    return locks;
+  }
+
+  @Override
+  public void close() {
+    try {
+      locks.settle();
+    } catch (PandoException e) {
+      // Ignored: the other sessions poll abandoned tickets, too, and a session must close in any
+      // case.
+    } finally {
+      super.close();
+    }
+  }
+}

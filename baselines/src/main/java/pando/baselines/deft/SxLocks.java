@@ -1,0 +1,279 @@
+package pando.baselines.deft;
+
+import org.jspecify.annotations.Nullable;
+import pando.baselines.deft.AbandonedTickets.Ticket;
+import pando.fabric.VerbList;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+
+/** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
+final class SxLocks extends NodeLocks {
+  /*
+   * A ticket lock in one word, see SxWord. A session locks by an FAA that adds a ticket; the word
+   * that the FAA finds shows which tickets are earlier. A shared ticket has its turn when all
+   * earlier exclusive tickets are released, an exclusive one when all earlier shared tickets are
+   * released, too. So consecutive shared tickets hold the lock together, and no ticket overtakes
+   * another. In the common case there is no wait: then the READs after the FAA, in the same
+   * doorbell list, were done under the lock. A session unlocks by an FAA after its last change. An
+   * upgrade takes an exclusive ticket and releases the shared one in a single FAA, so that two
+   * upgrades do not wait for each other; the second one waits for the first and reads again.
+   *
+   * Once its turn has come, a ticket has its turn until it is released, as later tickets wait for
+   * it. So a waiter polls by READs; the more exclusive tickets are before it, the less often. The
+   * waiter that is next posts the caller's READs after each poll, so that they are done when its
+   * turn has come.
+   *
+   * Fields count modulo 2^16. A session has at most one open ticket of a mode on a word, and there
+   * are at most 511 sessions on each of 64 compute servers, so at most 32,704 tickets are open.
+   *
+   * A session that gives up waiting cannot take its ticket back; it adds the ticket to the
+   * AbandonedTickets of its compute server. The compute server's next session that locks the same
+   * word in the same mode waits with that ticket instead of a new one, so that repeated timeouts do
+   * not increase the number of tickets. A waiter for the word releases abandoned tickets whose turn
+   * has come, never earlier: a shared ticket released early would let an exclusive one in while
+   * another shared one holds the lock. Other compute servers may wait for a word that no session
+   * here locks again; so each session polls the word of some abandoned ticket now and then.
+   *
+   * If a list that takes a ticket fails, the word that its FAA has found shows that the ticket was
+   * taken. If there is none and the outcome is unknown, the ticket may have been taken or not. To
+   * release a ticket that was not taken would let other sessions in too early, so it is never
+   * released; if it was taken, the lock stays locked, and waiters report its counters. The same
+   * holds for the release of a shared ticket. The release of an exclusive ticket is repeated, as
+   * X_CUR shows whether it took effect: only the ticket's holder can increase X_CUR past the
+   * ticket.
+   */
+
+  private static final int EAGER = 1_000;
+
+  /** What is added to the number of a pause if twice as many exclusive tickets are earlier. */
+  private static final int PAUSE_DOUBLING = 4;
+
+  private static final int ATTEMPTS_TO_A_PAUSE = 16;
+
+  /** Number of lock operations to one poll of an abandoned ticket. */
+  private static final int LOOK_PERIOD = 64;
+
+  private final AbandonedTickets abandoned;
+  private int looks;
+
+  SxLocks(
+      LockWords words, AbandonedTickets abandoned, long waitNanos, Worker worker, long scratch) {
+    super(words, waitNanos, worker, scratch);
+    this.abandoned = abandoned;
+  }
+
+  @Override
+  boolean take(long node, long word, boolean exclusively, VerbList reads) {
+    Ticket other = abandoned.areThere() ? lookAfter(word, exclusively) : null;
+    if (other != null) {
+      boolean read = await(node, word, exclusively, other.xTicket(), other.sTicket(), reads);
+      hold(word, exclusively, other.xTicket());
+      return read;
+    }
+    long addend = exclusively ? SxWord.TAKE_EXCLUSIVE : SxWord.TAKE_SHARED;
+    long before;
+    try {
+      before = add(word, addend, reads);
+    } catch (RuntimeException | Error e) {
+      keepTaken(word, addend);
+      throw e;
+    }
+    boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
+    int xTicket = SxWord.xTicket(before);
+    boolean read = free || await(node, word, exclusively, xTicket, SxWord.sTicket(before), reads);
+    hold(word, exclusively, xTicket);
+    return read;
+  }
+
+  /**
+   * Returns an abandoned ticket to wait with, or {@code null}. Now and then, polls another
+   * abandoned ticket.
+   */
+  private @Nullable Ticket lookAfter(long word, boolean exclusively) {
+    if (++looks % LOOK_PERIOD == 0) {
+      settleNext();
+    }
+    return abandoned.takeOver(word, exclusively);
+  }
+
+  private long add(long word, long addend, VerbList reads) {
+    Words.set(worker.memory(), found, SxWord.NONE);
+    begin().maskedFaa(word, addend, SxWord.BOUNDARIES, found);
+    return postWith(reads);
+  }
+
+  /** Returns, after {@link #add} has failed, whether the ticket was taken for certain. */
+  private boolean isTaken() {
+    return Words.get(worker.memory(), found) != SxWord.NONE;
+  }
+
+  /** Keeps, after {@link #add} has failed, a ticket that was taken, to be released. */
+  private void keepTaken(long word, long addend) {
+    if (!isTaken()) {
+      return;
+    }
+    long before = Words.get(worker.memory(), found);
+    boolean exclusively = addend != SxWord.TAKE_SHARED;
+    Ticket ticket = new Ticket(word, exclusively, SxWord.xTicket(before), SxWord.sTicket(before));
+    if (ticket.mayEnter(SxWord.add(before, addend))) {
+      hold(word, exclusively, ticket.xTicket());
+    } else {
+      abandoned.add(ticket);
+    }
+  }
+
+  @Override
+  boolean exchange(int place, long node, VerbList reads) {
+    long word = word(place);
+    long before = addUpgrade(place, word, reads);
+    boolean free = SxWord.isFreeForUpgrade(before);
+    int xTicket = SxWord.xTicket(before);
+    try {
+      boolean read = free || await(node, word, true, xTicket, SxWord.sTicket(before), reads);
+      holdExclusively(place, xTicket);
+      return read;
+    } catch (RuntimeException | Error e) {
+      // The shared ticket is released.
+      forget(place);
+      throw e;
+    }
+  }
+
+  private long addUpgrade(int place, long word, VerbList reads) {
+    try {
+      return add(word, SxWord.UPGRADE, reads);
+    } catch (RuntimeException | Error e) {
+      if (isTaken() || isUnknown(e)) {
+        // The shared ticket is released, or may be.
+        forget(place);
+        keepTaken(word, SxWord.UPGRADE);
+      }
+      throw e;
+    }
+  }
+
+  /** Waits for a ticket's turn; returns whether the READs were done under the lock. */
+  private boolean await(
+      long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
+    try {
+      return poll(node, word, exclusively, xTicket, sTicket, reads);
+    } catch (RuntimeException | Error e) {
+      abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
+      throw e;
+    }
+  }
+
+  private boolean poll(
+      long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
+    long start = worker.nanoTime();
+    boolean isNext = true;
+    for (int attempt = 0; ; attempt++) {
+      long value = isNext ? readWith(word, reads) : read(word);
+      if (exclusively
+          ? SxWord.mayEnterExclusive(value, xTicket, sTicket)
+          : SxWord.mayEnterShared(value, xTicket)) {
+        return isNext;
+      }
+      settle(word, value);
+      if (isOver(attempt, EAGER, start)) {
+        String wanted = ", wanted=" + (exclusively ? "exclusive" : "shared");
+        String ticket = ", xTicket=" + xTicket + ", sTicket=" + sTicket;
+        throw stayedLocked(node, word, SxWord.toString(value) + wanted + ticket, start);
+      }
+      int ahead = SxWord.ahead(value, xTicket);
+      isNext = ahead <= 1;
+      int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ahead);
+      int pause = PAUSE_DOUBLING * doublings + attempt / ATTEMPTS_TO_A_PAUSE;
+      worker.backoff().pauseBriefly(pause);
+    }
+  }
+
+  private long readWith(long word, VerbList reads) {
+    begin().read(word, found, Long.BYTES);
+    return postWith(reads);
+  }
+
+  @Override
+  boolean tryTake(long word) {
+    long value = read(word);
+    if (SxWord.isIdle(value) && addIfStill(word, value, SxWord.TAKE_EXCLUSIVE)) {
+      hold(word, true, SxWord.xTicket(value));
+      return true;
+    }
+    settle(word, value);
+    return false;
+  }
+
+  @Override
+  boolean tryExchange(int place) {
+    long value = read(word(place));
+    if (SxWord.isFreeForUpgrade(value) && upgradeIfStill(place, value)) {
+      holdExclusively(place, SxWord.xTicket(value));
+      return true;
+    }
+    return false;
+  }
+
+  private boolean upgradeIfStill(int place, long value) {
+    try {
+      return addIfStill(word(place), value, SxWord.UPGRADE);
+    } catch (RuntimeException | Error e) {
+      if (isUnknown(e)) {
+        forget(place);
+      }
+      throw e;
+    }
+  }
+
+  private boolean addIfStill(long word, long value, long addend) {
+    return worker.cas(word, value, SxWord.add(value, addend)) == value;
+  }
+
+  @Override
+  boolean isInPool(int place) {
+    return SxWord.xCurrent(read(word(place))) == ticket(place);
+  }
+
+  @Override
+  void addRelease(int place, VerbList changes) {
+    changes.maskedFaa(word(place), addendOfRelease(isExclusive(place)), SxWord.BOUNDARIES, found);
+  }
+
+  @Override
+  void release(long word, boolean exclusively, int ticket, boolean maybeDone) {
+    if (!maybeDone || SxWord.xCurrent(read(word)) == ticket) {
+      worker.maskedFaa(word, addendOfRelease(exclusively), SxWord.BOUNDARIES);
+    }
+  }
+
+  private static long addendOfRelease(boolean exclusively) {
+    return exclusively ? SxWord.LEAVE_EXCLUSIVE : SxWord.LEAVE_SHARED;
+  }
+
+  @Override
+  void settle() {
+    for (int left = abandoned.count(); left > 0; left--) {
+      settleNext();
+    }
+  }
+
+  private void settleNext() {
+    long word = abandoned.nextWord();
+    if (word != AbandonedTickets.NONE) {
+      settle(word, read(word));
+    }
+  }
+
+  /** Releases those abandoned tickets of a word whose turn has come. */
+  private void settle(long word, long value) {
+    if (!abandoned.areThere()) {
+      return;
+    }
+    Ticket due = abandoned.takeDue(word, value);
+    while (due != null) {
+      releaseSurely(word, due.isExclusive(), due.xTicket(), false);
+      // Other tickets may have their turn now.
+      due = abandoned.takeDue(word, read(word));
+    }
+  }
+}
