@@ -66,16 +66,16 @@ class ClientFlushTest {
     for (int number = 0; number < SERVERS; number++) {
       start(number);
     }
-    assertThat(indexes.get(0).addComputeServer(0, 1)).isTrue();
-    indexes.get(1).refreshPartitions();
+    assertThat(indexes.get(0).partitions().orElseThrow().addComputeServer(0, 1)).isTrue();
+    indexes.get(1).partitions().orElseThrow().refreshPartitions();
     try (PandoClient client =
         PandoClient.connect(DexPair.text(services.get(0)), ClientOptions.defaults())) {
       for (int i = 0; i < askedBefore; i++) {
         client.refresh(client.table(), 0);
       }
-      assertThat(indexes.get(1).addComputeServer(1, 2)).isTrue();
+      assertThat(indexes.get(1).partitions().orElseThrow().addComputeServer(1, 2)).isTrue();
       DexIndex last = indexes.get(2);
-      last.refreshPartitions();
+      last.partitions().orElseThrow().refreshPartitions();
       try (Session session = last.session()) {
         session.put(Long.MAX_VALUE, 1);
       }

@@ -65,9 +65,9 @@ public final class DexPair implements AutoCloseable {
   public synchronized void move(long low) {
     try {
       if (low < lower.partitioning().lowOfServer(2)) {
-        lower.moveBoundary(2, low);
+        lower.partitions().orElseThrow().moveBoundary(2, low);
       } else {
-        upper.moveBoundary(2, low);
+        upper.partitions().orElseThrow().moveBoundary(2, low);
       }
     } catch (IllegalArgumentException outside) {
       // The other process has moved it meanwhile.

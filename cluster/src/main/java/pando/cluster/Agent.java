@@ -12,6 +12,7 @@ import pando.client.Routes;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -98,7 +99,7 @@ final class Agent {
    * @param membership by which it has joined
    * @param number of the compute server
    * @param epoch that it was given
-   * @param index is {@link MovablePartitions}
+   * @param index whose ranges move
    * @param hooks where tests interrupt the leader
    */
   Agent(
@@ -110,9 +111,6 @@ final class Agent {
       RangeIndex index,
       Config config,
       LeaderHooks hooks) {
-    if (!(index instanceof MovablePartitions movable)) {
-      throw new IllegalArgumentException("ranges that do not move: system=" + index.name());
-    }
     this.host = host;
     this.membership = membership;
     this.state = new ClusterState(membership);
@@ -120,7 +118,11 @@ final class Agent {
     this.epoch = epoch;
     this.self = Machine.member(number, epoch, "");
     this.index = index;
-    this.partitions = movable;
+    this.partitions =
+        index
+            .partitions()
+            .orElseThrow(
+                () -> new IllegalArgumentException("ranges do not move: system=" + index.name()));
     this.fenced = new FencedHere(host, fabric, state);
     this.rejoining = new Rejoining(membership, fabric);
     this.patience = new Patience(host, config);
@@ -318,6 +320,11 @@ final class Agent {
       case REMOVE -> partitions.removeComputeServer(number);
       case FENCE -> partitions.takeOver(change.server(), number);
     }
+  }
+
+  /** Has sessions of the index that are opened from now on answer only while a lease is held. */
+  void answerWhile(Lease lease) {
+    partitions.answerWhile(lease);
   }
 
   /** Adopts partitions that are, or may be, newer than those known here. */

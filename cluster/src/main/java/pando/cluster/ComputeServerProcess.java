@@ -56,7 +56,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final Fabric fabric;
   private final RangeIndex index;
   private final Optional<ByteStrings> strings;
-  private final Lease lease;
+  private final RenewedLease lease;
   private final Agent agent;
   private @Nullable ClientService service;
   private final List<StepThread> threads;
@@ -79,8 +79,11 @@ public final class ComputeServerProcess implements AutoCloseable {
     this.agent =
         new Agent(
             host, membership, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
-    this.lease = Lease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
+    this.lease = RenewedLease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     try {
+      if (!PlantedBug.LEASE_UNCHECKED) {
+        agent.answerWhile(lease);
+      }
       this.strings = strings(settings, index);
     } catch (Throwable e) {
       Closing.after(e, lease::close);
@@ -200,7 +203,7 @@ public final class ComputeServerProcess implements AutoCloseable {
 
   /** Returns the index, whose sessions answer only while the lease is held. */
   public RangeIndex index() {
-    return new LeasedIndex(index, lease);
+    return index;
   }
 
   /**
@@ -209,7 +212,7 @@ public final class ComputeServerProcess implements AutoCloseable {
    * them earlier ends them for all.
    */
   public Optional<ByteStrings> strings() {
-    return strings.map(each -> new LeasedStrings(each, lease));
+    return strings;
   }
 
   /** Returns which start of its number this is. */

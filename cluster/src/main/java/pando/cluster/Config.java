@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * @param system name of the index's system
  * @param settings of the index that differ from the system's defaults, by name; copied
  * @param memoryServers how many there are
- * @param leaseMillis for how long answers from caches count, see {@link Lease}
+ * @param leaseMillis for how long answers from caches count, see {@link RenewedLease}
  */
 public record Config(
     String system, Map<String, String> settings, int memoryServers, int leaseMillis) {

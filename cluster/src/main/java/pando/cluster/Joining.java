@@ -95,7 +95,7 @@ final class Joining {
     if (epoch > 1 && !PlantedBug.PREDECESSORS_KEPT) {
       fabric.fence(number, epoch);
       Config config = state.config().orElse(settings.config());
-      sleep(Lease.outlasting(Duration.ofMillis(config.leaseMillis())));
+      sleep(RenewedLease.outlasting(Duration.ofMillis(config.leaseMillis())));
     }
     Waiting.until(
         host,

@@ -66,7 +66,7 @@ final class Leader {
     this.index = index;
     this.partitions = partitions;
     this.fenced = fenced;
-    this.leaseOver = Lease.outlasting(Duration.ofMillis(config.leaseMillis()));
+    this.leaseOver = RenewedLease.outlasting(Duration.ofMillis(config.leaseMillis()));
     this.patience = patience;
     this.unserved = unserved;
     this.hooks = hooks;

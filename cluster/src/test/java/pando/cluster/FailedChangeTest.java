@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -69,11 +70,21 @@ class FailedChangeTest {
   }
 
   private RangeIndex failing(RangeIndex index) {
-    return (RangeIndex)
+    MovablePartitions partitions =
+        failing(MovablePartitions.class, index.partitions().orElseThrow(), "");
+    return failing(RangeIndex.class, index, Optional.of(partitions));
+  }
+
+  /** Returns a proxy whose methods fail; {@code partitions()} returns what is given. */
+  private <T> T failing(Class<T> type, T index, Object partitions) {
+    return type.cast(
         Proxy.newProxyInstance(
-            RangeIndex.class.getClassLoader(),
-            new Class<?>[] {RangeIndex.class, MovablePartitions.class},
+            type.getClassLoader(),
+            new Class<?>[] {type},
             (_, method, arguments) -> {
+              if (method.getName().equals("partitions")) {
+                return partitions;
+              }
               calls.add(method.getName());
               if (method.getName().equals("readPartitions") && unread > 0) {
                 unread--;
@@ -90,7 +101,7 @@ class FailedChangeTest {
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }
-            });
+            }));
   }
 
   private void fail(String method, boolean made, Supplier<Throwable> with) {

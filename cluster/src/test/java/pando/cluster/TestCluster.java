@@ -147,7 +147,7 @@ final class TestCluster implements AutoCloseable {
     }
 
     MovablePartitions partitions() {
-      return (MovablePartitions) index;
+      return index.partitions().orElseThrow();
     }
 
     /** Returns its session. */

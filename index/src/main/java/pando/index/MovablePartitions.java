@@ -105,4 +105,7 @@ public interface MovablePartitions {
 
   /** Returns the partitions that the pool has now, and adopts nothing: waits for no lock. */
   Partitioning readPartitions();
+
+  /** Has sessions that are opened from now on answer only while a lease is held. */
+  void answerWhile(Lease lease);
 }

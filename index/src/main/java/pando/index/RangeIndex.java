@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.util.Optional;
 import pando.fabric.VerbCounters;
 
 /**
@@ -21,6 +22,14 @@ public interface RangeIndex extends Metered, AutoCloseable {
    *     server
    */
   Session session();
+
+  /**
+   * Returns the changes of its ranges of keys, if they move between compute servers: those of DEX
+   * and ORCA, and of P-Sherman.
+   */
+  default Optional<MovablePartitions> partitions() {
+    return Optional.empty();
+  }
 
   /**
    * Fills the empty index with entries in ascending order of their keys. Operations of sessions in

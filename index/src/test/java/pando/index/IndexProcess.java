@@ -354,7 +354,7 @@ public final class IndexProcess implements AutoCloseable {
     long key = Long.parseLong(words[1]);
     long value = words.length > 2 ? Long.parseLong(words[2]) : 0;
     return words[0].equals("move")
-        ? move((MovablePartitions) index, (int) key, value)
+        ? move(index.partitions().orElseThrow(), (int) key, value)
         : answer(session, words[0], key, value);
   }
 

@@ -18,7 +18,7 @@ public final class Repartitioner {
    */
   public Repartitioner(RangeIndex index, SplittableRandom random, int serversMax) {
     this.index = index;
-    this.partitions = (MovablePartitions) index;
+    this.partitions = index.partitions().orElseThrow();
     this.random = random;
     this.serversMax = serversMax;
   }

@@ -16,7 +16,6 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalPool;
 import pando.index.IndexOptions;
-import pando.index.MovablePartitions;
 import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.Systems;
@@ -63,7 +62,7 @@ class FlushTest {
     }
     try (RangeIndex heir = options.joinAt(other, 3)) {
       other.fence(5, 2);
-      ((MovablePartitions) heir).takeOver(5, 3);
+      heir.partitions().orElseThrow().takeOver(5, 3);
       try (PandoMap<Long, String> map = PandoMap.of(heir, KeyCodec.longs(), ValueCodec.strings())) {
         assertThat(new TreeMap<>(map)).isEqualTo(model);
       }

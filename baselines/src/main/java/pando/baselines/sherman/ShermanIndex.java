@@ -4,7 +4,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
-import pando.index.host.MovableIndex;
+import pando.index.host.HostedIndex;
 import pando.index.host.PartitionChanges.Bound;
 import pando.index.host.PartitionChanges.Parting;
 import pando.index.host.Replaced;
@@ -21,7 +21,7 @@ import pando.index.pool.PoolChange;
  * run; without partitions, the methods that move them throw {@link UnsupportedOperationException}.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class ShermanIndex extends MovableIndex<ShermanServer, ShermanWorker> {
+public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
   private final Fabric fabric;
   private final ShermanOptions options;
   private final Validation validation;

@@ -71,8 +71,8 @@ class BrokenGiftsTest {
       try (RangeIndex giver = options.createAt(first, GIVER);
           RangeIndex receiver = options.joinAt(second, RECEIVER)) {
         fill(giver, model);
-        MovablePartitions giving = (MovablePartitions) giver;
-        MovablePartitions receiving = (MovablePartitions) receiver;
+        MovablePartitions giving = giver.partitions().orElseThrow();
+        MovablePartitions receiving = receiver.partitions().orElseThrow();
         if (receives) {
           assertThat(giving.addComputeServer(GIVER, RECEIVER)).isTrue();
           struck = failsAt(second, verb, failure, receiving::refreshPartitions);
@@ -107,7 +107,7 @@ class BrokenGiftsTest {
   }
 
   private static void check(RangeIndex giver, RangeIndex receiver, Map<Long, Long> model) {
-    Partitioning table = ((MovablePartitions) giver).readPartitions();
+    Partitioning table = giver.partitions().orElseThrow().readPartitions();
     assertThat(giver.partitioning().epoch()).isEqualTo(table.epoch());
     assertThat(receiver.partitioning().epoch()).isEqualTo(table.epoch());
     try (Session one = giver.session();

@@ -87,14 +87,15 @@ class BrokenMovesTest {
           session.put(key, i);
           model.put(key, (long) i);
         }
-        struck = failsAt(fabric, verb, failure, () -> change.accept((MovablePartitions) index));
+        struck =
+            failsAt(fabric, verb, failure, () -> change.accept(index.partitions().orElseThrow()));
         model.replaceAll((key, value) -> {
           assertThat(session.put(key, -value)).as("verb=%d, key=%d", verb, key).isTrue();
           assertThat(session.value()).isEqualTo(value);
           return -value;
         });
         int first = index.partitioning().ownerOfRange(0);
-        ((MovablePartitions) index).addComputeServer(first);
+        index.partitions().orElseThrow().addComputeServer(first);
         assertThat(session.scan(Long.MIN_VALUE, Long.MAX_VALUE, KEYS + 1, (key, value) -> true))
             .isEqualTo(KEYS);
       }

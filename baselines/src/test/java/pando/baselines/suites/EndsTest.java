@@ -50,7 +50,7 @@ class EndsTest {
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
         RangeIndex index = system.tiny(SERVERS).create(fabric);
         Session session = index.session()) {
-      MovablePartitions partitions = (MovablePartitions) index;
+      MovablePartitions partitions = index.partitions().orElseThrow();
       entries.forEach(session::put);
       for (int server = 0; server < SERVERS; server++) {
         int each = server;

@@ -22,7 +22,6 @@ import pando.fabric.shm.ShmFabric;
 import pando.index.Configuration;
 import pando.index.Entries;
 import pando.index.IndexProcess;
-import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -100,7 +99,7 @@ class MovesProcessTest {
     Partitioning before = index.partitioning();
     long middle = before.lowOfServer(1) + (before.highOfServer(1) - before.lowOfServer(1)) / 2;
     assertThat(other.ask("move 2 " + middle)).isEqualTo("IllegalArgumentException");
-    long low = ((MovablePartitions) index).moveBoundary(2, middle);
+    long low = index.partitions().orElseThrow().moveBoundary(2, middle);
     assertThat(low).isLessThanOrEqualTo(middle).isGreaterThan(before.lowOfServer(1));
     for (long key : model.subMap(low, before.highOfServer(1)).keySet()) {
       assertThatThrownBy(() -> session.get(key)).isInstanceOf(NotServedHereException.class);

@@ -81,7 +81,7 @@ class MovesTest {
     try (Fabric fabric = Pools.open(2, 16 << 20, 1);
         RangeIndex index = configuration.create(fabric);
         Session session = index.session()) {
-      MovablePartitions partitions = (MovablePartitions) index;
+      MovablePartitions partitions = index.partitions().orElseThrow();
       index.bulkLoad(Entries.of(model), 0.7);
       while (index.partitioning().servers() < IndexOptions.COMPUTE_SERVERS_MAX) {
         int widest = widest(model, index.partitioning());

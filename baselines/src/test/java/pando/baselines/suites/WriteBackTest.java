@@ -68,7 +68,7 @@ class WriteBackTest {
     Configuration tiny = SystemUnderTest.of(system).tiny(1).with("write-back-interval", interval);
     lost = tiny.options().createAt(fabric(0, LOST), LOST);
     RangeIndex joined = tiny.options().joinAt(fabric(1, HEIR), HEIR);
-    heir = (MovablePartitions) joined;
+    heir = joined.partitions().orElseThrow();
   }
 
   private Fabric fabric(int machine, int number) {
@@ -175,7 +175,7 @@ class WriteBackTest {
     }
     List<String> ended = new ArrayList<>();
     spawnAfter(0, "flush", 0, lost::flush, ended);
-    spawnAfter(0, "waiting", 2_000, ((MovablePartitions) lost)::refreshPartitions, ended);
+    spawnAfter(0, "waiting", 2_000, lost.partitions().orElseThrow()::refreshPartitions, ended);
     spawnAfter(1, "elsewhere", 40_000, heir::refreshPartitions, ended);
     cluster.run(NANOS_MAX, EVENTS_MAX);
     assertThat(ended).containsExactly("elsewhere", "flush", "waiting");

@@ -120,7 +120,7 @@ public final class IndexRun implements AutoCloseable {
   private void split() {
     cluster.sleepNanos(SETTLING_NANOS + plan.splitNanos());
     DexIndex index = (DexIndex) indexes.getFirst();
-    if (index.addComputeServer(0) < 0) {
+    if (index.partitions().orElseThrow().addComputeServer(0) < 0) {
       throw new IllegalStateException("the range of the first compute server is a single leaf");
     }
   }

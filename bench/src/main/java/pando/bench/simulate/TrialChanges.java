@@ -14,10 +14,10 @@ final class TrialChanges {
   private final TrialKeys keys;
   private final RandomGenerator random;
 
-  /** Creates changes of an index that is {@link MovablePartitions}. */
+  /** Creates changes of an index whose ranges move. */
   TrialChanges(RangeIndex index, TrialKeys keys, RandomGenerator random) {
     this.index = index;
-    this.partitions = (MovablePartitions) index;
+    this.partitions = index.partitions().orElseThrow();
     this.keys = keys;
     this.random = random;
   }

@@ -121,7 +121,7 @@ final class ShmComputeServer {
     if (!options.hasMovablePartitions()) {
       return text(Partitioning.undivided(0));
     }
-    MovablePartitions ranges = (MovablePartitions) index;
+    MovablePartitions ranges = index.partitions().orElseThrow();
     try {
       switch (words[0]) {
         case "look" -> ranges.refreshPartitions();

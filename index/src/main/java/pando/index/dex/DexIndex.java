@@ -1,6 +1,7 @@
 package pando.index.dex;
 
 import java.util.Objects;
+import java.util.Optional;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
@@ -25,7 +26,7 @@ import pando.index.pool.Arguments;
  * <p>Compute servers that a change of partitions concerns write back their caches and restart with
  * empty ones.
  */
-public final class DexIndex implements RangeIndex, MovablePartitions {
+public final class DexIndex implements RangeIndex {
   /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
@@ -163,53 +164,8 @@ public final class DexIndex implements RangeIndex, MovablePartitions {
   }
 
   @Override
-  public long moveBoundary(int server, long low) {
-    return partitions.moveBoundary(server, low);
-  }
-
-  @Override
-  public int split(int server, long key) {
-    return partitions.split(server, key);
-  }
-
-  @Override
-  public boolean split(int server, long key, int receiver) {
-    return partitions.split(server, key, receiver);
-  }
-
-  @Override
-  public int addComputeServer(int from) {
-    return partitions.addComputeServer(from);
-  }
-
-  @Override
-  public boolean addComputeServer(int from, int receiver) {
-    return partitions.addComputeServer(from, receiver);
-  }
-
-  @Override
-  public void removeComputeServer(int server) {
-    partitions.removeComputeServer(server);
-  }
-
-  @Override
-  public void takeOver(int lost, int heir) {
-    partitions.takeOver(lost, heir);
-  }
-
-  @Override
-  public long sizeEstimate(int server) {
-    return partitions.sizeEstimate(server);
-  }
-
-  @Override
-  public void refreshPartitions() {
-    partitions.refreshPartitions();
-  }
-
-  @Override
-  public Partitioning readPartitions() {
-    return partitions.readPartitions();
+  public Optional<MovablePartitions> partitions() {
+    return Optional.of(partitions);
   }
 
   @Override

@@ -45,7 +45,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
    *     if not, the keys are numbers, which are repeated
    */
   DexSession(Partitions partitions, Members members, NodeLayout layout, boolean takesWords) {
-    super(DexOptions.COMPUTE_SERVERS_MAX);
+    super(DexOptions.COMPUTE_SERVERS_MAX, partitions.lease());
     this.partitions = partitions;
     this.members = members;
     this.layout = layout;

@@ -2,6 +2,7 @@ package pando.index.host;
 
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -16,6 +17,7 @@ import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
 import pando.index.IndexOptions;
+import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
@@ -492,9 +494,14 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return options;
   }
 
-  /** Returns the changes of partitions. */
-  final MovablePartitions changes() {
-    return changes;
+  @Override
+  public final Optional<MovablePartitions> partitions() {
+    return Optional.<MovablePartitions>of(changes).filter(_ -> options.hasMovablePartitions());
+  }
+
+  /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
+  final @Nullable Lease lease() {
+    return changes.lease();
   }
 
   /**
@@ -525,10 +532,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   }
 
   /** Returns the exception for the case that ranges of this system do not move. */
-  final UnsupportedOperationException unmovable() {
-    return new UnsupportedOperationException(
-        "ranges of this system do not move: system=%s, partitioned=%s"
-            .formatted(name(), options.isPartitioned()));
+  private UnsupportedOperationException unmovable() {
+    return new UnsupportedOperationException("ranges do not move: system=" + name());
   }
 
   /** Runs a step while operations and background tasks are kept out of this process. */

@@ -31,7 +31,7 @@ final class HostedSession<W extends HostedWorker> extends RoutedSession<W> {
   private boolean elsewhere;
 
   private HostedSession(HostedIndex<?, W> index, int home) {
-    super(IndexOptions.COMPUTE_SERVERS_MAX);
+    super(IndexOptions.COMPUTE_SERVERS_MAX, index.lease());
     this.index = index;
     this.home = home;
   }

@@ -2,6 +2,7 @@ package pando.index.host;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.LongFunction;
@@ -10,6 +11,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -65,6 +67,7 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   private final Turn turn = new Turn();
 
   private volatile Partitioning current;
+  private volatile @Nullable Lease lease;
 
   /**
    * Creates an object that knows a table.
@@ -73,6 +76,16 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    */
   protected PartitionChanges(Partitioning first) {
     this.current = first;
+  }
+
+  @Override
+  public final void answerWhile(Lease held) {
+    lease = Objects.requireNonNull(held, "held");
+  }
+
+  /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
+  public final @Nullable Lease lease() {
+    return lease;
   }
 
   /** Keys that are to leave a compute server, until it has given them, or keeps them. */

@@ -13,7 +13,7 @@ import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.Session;
 import pando.index.TaskCounts;
-import pando.index.host.MovableIndex;
+import pando.index.host.HostedIndex;
 import pando.index.host.PartitionChanges.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
@@ -26,7 +26,7 @@ import pando.index.pool.PoolChange;
  * connects them to memory servers, which may serve other processes, too.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
-public final class OrcaIndex extends MovableIndex<OrcaServer, OrcaWorker> {
+public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   private final Fabric fabric;
   private final OrcaOptions options;
   private final int regionBytes;

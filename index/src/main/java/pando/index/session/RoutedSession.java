@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
+import pando.index.Lease;
 import pando.index.NotServedHereException;
 import pando.index.Session;
 
@@ -20,6 +21,7 @@ public abstract class RoutedSession<W> implements Session {
   private static final long COUNTED = 1_000;
 
   private final @Nullable W[] workers;
+  private final @Nullable Lease lease;
   private final SessionState state = new SessionState(StackRoom.WORDS);
   private final KeyGroups groups = new KeyGroups();
   private final Request request = new Request();
@@ -30,9 +32,11 @@ public abstract class RoutedSession<W> implements Session {
    * Creates a session without workers.
    *
    * @param servers maximum number of compute servers
+   * @param lease while which it answers, {@code null} for always
    */
   @SuppressWarnings("unchecked") // The array holds workers only.
-  protected RoutedSession(int servers) {
+  protected RoutedSession(int servers, @Nullable Lease lease) {
+    this.lease = lease;
     this.workers = (W[]) new Object[servers];
   }
 
@@ -207,7 +211,21 @@ public abstract class RoutedSession<W> implements Session {
 
   private boolean carryOut(Operation operation, long wanted, long stored, long expected) {
     checkUsable();
-    return operate(request.set(operation, wanted, stored, expected));
+    boolean found = operate(request.set(operation, wanted, stored, expected));
+    awaitLease(operation);
+    return found;
+  }
+
+  /** Returns after an operation, once the lease is held. */
+  private void awaitLease(Operation operation) {
+    if (lease == null) {
+      return;
+    }
+    if (operation == Operation.GET) {
+      lease.await();
+    } else {
+      lease.awaitAfterChange();
+    }
   }
 
   @Override
@@ -247,6 +265,7 @@ public abstract class RoutedSession<W> implements Session {
     } finally {
       groups.end();
     }
+    awaitLease(operation);
     return present;
   }
 
@@ -269,13 +288,19 @@ public abstract class RoutedSession<W> implements Session {
   @Override
   public final boolean floor(long wanted) {
     checkUsable();
-    return neighbour(wanted, true);
+    return answered(neighbour(wanted, true));
   }
 
   @Override
   public final boolean ceiling(long wanted) {
     checkUsable();
-    return neighbour(wanted, false);
+    return answered(neighbour(wanted, false));
+  }
+
+  /** Returns an answer once the lease is held: that nothing is there is an answer, too. */
+  private boolean answered(boolean found) {
+    awaitLease(Operation.GET);
+    return found;
   }
 
   @Override
@@ -302,7 +327,7 @@ public abstract class RoutedSession<W> implements Session {
   private boolean none() {
     checkUsable();
     checkIndexOpen();
-    return false;
+    return answered(false);
   }
 
   @Override
@@ -330,10 +355,20 @@ public abstract class RoutedSession<W> implements Session {
     }
     state.beginScan();
     try {
-      return visit(from, to, down, limit, visitor);
+      long visited = visit(from, to, down, limit, lease == null ? visitor : leased(visitor));
+      awaitLease(Operation.GET);
+      return visited;
     } finally {
       state.endScan();
     }
+  }
+
+  /** Returns a visitor that sees an entry only if the lease is held after it was read. */
+  private EntryVisitor leased(EntryVisitor visitor) {
+    return (foundKey, foundValue) -> {
+      awaitLease(Operation.GET);
+      return visitor.visit(foundKey, foundValue);
+    };
   }
 
   @Override
@@ -366,6 +401,7 @@ public abstract class RoutedSession<W> implements Session {
         }
       }
       if (high == Long.MAX_VALUE) {
+        awaitLease(Operation.GET);
         return Math.round(size);
       }
       low = high + 1;

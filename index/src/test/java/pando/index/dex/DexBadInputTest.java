@@ -59,26 +59,36 @@ class DexBadInputTest {
         Session session = index.session()) {
       Partitioning before = index.partitioning();
       for (int server : new int[] {-1, 3, 64, Integer.MAX_VALUE}) {
-        assertThatIllegalArgumentException().isThrownBy(() -> index.moveBoundary(server, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> index.split(server, 0));
-        assertThatIllegalArgumentException().isThrownBy(() -> index.addComputeServer(server));
-        assertThatIllegalArgumentException().isThrownBy(() -> index.removeComputeServer(server));
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> index.partitions().orElseThrow().moveBoundary(server, 0));
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> index.partitions().orElseThrow().split(server, 0));
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> index.partitions().orElseThrow().addComputeServer(server));
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> index.partitions().orElseThrow().removeComputeServer(server));
       }
-      assertThatIllegalArgumentException().isThrownBy(() -> index.moveBoundary(0, 5));
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> index.moveBoundary(1, Long.MIN_VALUE))
+          .isThrownBy(() -> index.partitions().orElseThrow().moveBoundary(0, 5));
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> index.partitions().orElseThrow().moveBoundary(1, Long.MIN_VALUE))
           .withMessageContaining("low=" + Long.MIN_VALUE);
-      assertThatIllegalArgumentException().isThrownBy(() -> index.moveBoundary(1, Long.MAX_VALUE));
-      assertThatIllegalArgumentException().isThrownBy(() -> index.split(1, before.lowOfServer(1)));
-      assertThat(index.moveBoundary(1, before.lowOfServer(1))).isEqualTo(before.lowOfServer(1));
-      assertThat(index.moveBoundary(1, before.lowOfServer(1) + 1)).isEqualTo(before.lowOfServer(1));
-      assertThat(index.moveBoundary(1, before.lowOfServer(1) - 1)).isEqualTo(before.lowOfServer(1));
-      assertThat(index.split(1, before.highOfServer(1))).isEqualTo(-1);
-      assertThat(index.addComputeServer(1)).isEqualTo(-1);
-      index.removeComputeServer(1);
-      index.removeComputeServer(0);
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> index.removeComputeServer(2))
+          .isThrownBy(() -> index.partitions().orElseThrow().moveBoundary(1, Long.MAX_VALUE));
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> index.partitions().orElseThrow().split(1, before.lowOfServer(1)));
+      assertThat(index.partitions().orElseThrow().moveBoundary(1, before.lowOfServer(1)))
+          .isEqualTo(before.lowOfServer(1));
+      assertThat(index.partitions().orElseThrow().moveBoundary(1, before.lowOfServer(1) + 1))
+          .isEqualTo(before.lowOfServer(1));
+      assertThat(index.partitions().orElseThrow().moveBoundary(1, before.lowOfServer(1) - 1))
+          .isEqualTo(before.lowOfServer(1));
+      assertThat(index.partitions().orElseThrow().split(1, before.highOfServer(1))).isEqualTo(-1);
+      assertThat(index.partitions().orElseThrow().addComputeServer(1)).isEqualTo(-1);
+      index.partitions().orElseThrow().removeComputeServer(1);
+      index.partitions().orElseThrow().removeComputeServer(0);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> index.partitions().orElseThrow().removeComputeServer(2))
           .withMessageContaining("server=2");
       assertThat(session.put(1, 1)).isFalse();
       assertThat(session.put(Long.MIN_VALUE, 1)).isFalse();
@@ -90,9 +100,12 @@ class DexBadInputTest {
     try (Fabric fabric = Pools.open(1, 8 << 20, 1)) {
       DexIndex index = DexIndex.create(fabric, Tiny.options(2));
       index.close();
-      assertThatIllegalStateException().isThrownBy(() -> index.moveBoundary(1, 0));
-      assertThatIllegalStateException().isThrownBy(() -> index.addComputeServer(0));
-      assertThatIllegalStateException().isThrownBy(() -> index.removeComputeServer(0));
+      assertThatIllegalStateException()
+          .isThrownBy(() -> index.partitions().orElseThrow().moveBoundary(1, 0));
+      assertThatIllegalStateException()
+          .isThrownBy(() -> index.partitions().orElseThrow().addComputeServer(0));
+      assertThatIllegalStateException()
+          .isThrownBy(() -> index.partitions().orElseThrow().removeComputeServer(0));
     }
   }
 
@@ -103,7 +116,7 @@ class DexBadInputTest {
         DexIndex index = DexIndex.create(fabric, options)) {
       List<Session> sessions = List.of(index.session(), index.session(), index.session());
       sessions.forEach(session -> session.put(1, 1));
-      index.removeComputeServer(0);
+      index.partitions().orElseThrow().removeComputeServer(0);
       sessions.getFirst().close();
       try (Session session = index.session()) {
         assertThat(session.get(1)).isTrue();

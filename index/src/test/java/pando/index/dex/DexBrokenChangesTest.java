@@ -62,10 +62,18 @@ class DexBrokenChangesTest {
     int verb = 0;
     for (; struck; verb++) {
       struck = false;
-      struck |= shouldServeAllKeys(verb, failure, index -> index.moveBoundary(1, 0));
-      struck |= shouldServeAllKeys(verb, failure, index -> index.split(1, 1L << 60));
-      struck |= shouldServeAllKeys(verb, failure, index -> index.addComputeServer(0));
-      struck |= shouldServeAllKeys(verb, failure, index -> index.removeComputeServer(1));
+      struck |=
+          shouldServeAllKeys(
+              verb, failure, index -> index.partitions().orElseThrow().moveBoundary(1, 0));
+      struck |=
+          shouldServeAllKeys(
+              verb, failure, index -> index.partitions().orElseThrow().split(1, 1L << 60));
+      struck |=
+          shouldServeAllKeys(
+              verb, failure, index -> index.partitions().orElseThrow().addComputeServer(0));
+      struck |=
+          shouldServeAllKeys(
+              verb, failure, index -> index.partitions().orElseThrow().removeComputeServer(1));
     }
     assertThat(verb).isGreaterThan(10);
   }
@@ -94,7 +102,7 @@ class DexBrokenChangesTest {
           assertThat(session.value()).isEqualTo(value);
           return -value;
         });
-        index.addComputeServer(index.partitioning().ownerOfRange(0));
+        index.partitions().orElseThrow().addComputeServer(index.partitioning().ownerOfRange(0));
       }
       Tree tree = options.walk(fabric);
       assertThat(tree.problems()).as("verb=%d", verb).isEmpty();
@@ -182,7 +190,7 @@ class DexBrokenChangesTest {
                   0.7))
           .isInstanceOf(StackOverflowError.class);
       assertThat(session.put(1, 1)).isFalse();
-      index.moveBoundary(1, 0);
+      index.partitions().orElseThrow().moveBoundary(1, 0);
       assertThat(session.get(1)).isTrue();
     }
   }

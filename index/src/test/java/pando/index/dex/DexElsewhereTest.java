@@ -55,14 +55,14 @@ class DexElsewhereTest {
   void shouldGiveHalfOfARangeToAnotherProcess() {
     try (DexIndex receiver = OPTIONS.joinAt(second, 3)) {
       assertServes(receiver, new TreeMap<>());
-      assertThat(giver.addComputeServer(5, 3)).isTrue();
+      assertThat(giver.partitions().orElseThrow().addComputeServer(5, 3)).isTrue();
       long low = giver.partitioning().lowOfServer(3);
       assertThat(model.headMap(low).size()).as("entries that stay").isBetween(400, 2_600);
-      receiver.refreshPartitions();
+      receiver.partitions().orElseThrow().refreshPartitions();
       assertServes(giver, model.headMap(low, false));
       assertServes(receiver, model.tailMap(low, true));
-      receiver.removeComputeServer(3);
-      giver.refreshPartitions();
+      receiver.partitions().orElseThrow().removeComputeServer(3);
+      giver.partitions().orElseThrow().refreshPartitions();
       assertServes(giver, model);
       assertThat(giver.partitioning().servers()).isEqualTo(1);
     }
@@ -73,11 +73,11 @@ class DexElsewhereTest {
   void shouldSplitAtAKey() {
     long middle = model.keySet().stream().sorted().skip(1_000).findFirst().orElseThrow();
     try (DexIndex receiver = OPTIONS.joinAt(second, 3)) {
-      assertThatThrownBy(() -> giver.split(5, middle, 5))
+      assertThatThrownBy(() -> giver.partitions().orElseThrow().split(5, middle, 5))
           .isInstanceOf(IllegalArgumentException.class);
-      assertThatThrownBy(() -> receiver.split(5, middle, 7))
+      assertThatThrownBy(() -> receiver.partitions().orElseThrow().split(5, middle, 7))
           .isInstanceOf(IllegalArgumentException.class);
-      assertThat(giver.split(5, middle, 3)).isTrue();
+      assertThat(giver.partitions().orElseThrow().split(5, middle, 3)).isTrue();
       try (Session session = receiver.session()) {
         assertThat(session.get(middle)).as("without a refresh").isTrue();
         assertThatThrownBy(() -> session.get(Long.MIN_VALUE))
@@ -90,13 +90,15 @@ class DexElsewhereTest {
   @Test
   void shouldTakeOverFromOneThatIsFenced() {
     DexIndex lost = OPTIONS.joinAt(second, 3);
-    assertThat(giver.addComputeServer(5, 3)).isTrue();
-    lost.refreshPartitions();
-    assertThatThrownBy(() -> giver.takeOver(5, 5)).isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> lost.takeOver(5, 7)).isInstanceOf(IllegalArgumentException.class);
+    assertThat(giver.partitions().orElseThrow().addComputeServer(5, 3)).isTrue();
+    lost.partitions().orElseThrow().refreshPartitions();
+    assertThatThrownBy(() -> giver.partitions().orElseThrow().takeOver(5, 5))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> lost.partitions().orElseThrow().takeOver(5, 7))
+        .isInstanceOf(IllegalArgumentException.class);
     first.fence(3, 2);
-    giver.takeOver(3, 5);
-    giver.takeOver(3, 5);
+    giver.partitions().orElseThrow().takeOver(3, 5);
+    giver.partitions().orElseThrow().takeOver(3, 5);
     assertThat(giver.partitioning().epoch()).isEqualTo(4);
     assertServes(giver, model);
     giver.close();
@@ -106,15 +108,15 @@ class DexElsewhereTest {
   void shouldGiveTheLowestRangeUpwardsOrToOneWithoutARange() {
     DexIndex other = OPTIONS.joinAt(pool.attach(new ComputeServer(9, 1), 3), 9);
     try (DexIndex heir = OPTIONS.joinAt(second, 3)) {
-      assertThat(giver.addComputeServer(5, 3)).isTrue();
+      assertThat(giver.partitions().orElseThrow().addComputeServer(5, 3)).isTrue();
       giver.close();
-      other.takeOver(5, 9);
-      heir.refreshPartitions();
+      other.partitions().orElseThrow().takeOver(5, 9);
+      heir.partitions().orElseThrow().refreshPartitions();
       assertThat(heir.partitioning().ownerOfRange(0)).isEqualTo(9);
       long low = heir.partitioning().lowOfServer(3);
       assertServes(other, model.headMap(low, false));
       other.close();
-      heir.takeOver(9, 3);
+      heir.partitions().orElseThrow().takeOver(9, 3);
       assertServes(heir, model);
     }
   }
@@ -124,7 +126,7 @@ class DexElsewhereTest {
     DexIndex heir = OPTIONS.joinAt(second, 3);
     setLock(new ComputeServer(5, 1).process() << 20 | 77);
     second.fence(5, 2);
-    heir.takeOver(5, 3);
+    heir.partitions().orElseThrow().takeOver(5, 3);
     assertServes(heir, model);
     heir.close();
   }

@@ -90,15 +90,23 @@ class DexPartitionsTest {
                   ? range
                   : widest;
         }
-        assertThat(index.addComputeServer(partitioning.ownerOfRange(widest))).isNotNegative();
+        assertThat(
+                index
+                    .partitions()
+                    .orElseThrow()
+                    .addComputeServer(partitioning.ownerOfRange(widest)))
+            .isNotNegative();
       }
       model.forEach((key, value) -> {
         assertThat(session.get(key)).isTrue();
         assertThat(session.value()).isEqualTo(value);
       });
       while (index.partitioning().servers() > 1) {
-        index.removeComputeServer(
-            index.partitioning().ownerOfRange(index.partitioning().servers() / 2));
+        index
+            .partitions()
+            .orElseThrow()
+            .removeComputeServer(
+                index.partitioning().ownerOfRange(index.partitioning().servers() / 2));
       }
       model.forEach((key, value) -> {
         assertThat(session.get(key)).isTrue();

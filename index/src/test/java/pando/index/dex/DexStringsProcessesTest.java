@@ -115,8 +115,8 @@ class DexStringsProcessesTest {
       Threads.run(tasks);
       models.forEach(all::putAll);
       both.strings[1].close();
-      both.indexes[1].removeComputeServer(StringProcesses.SECOND);
-      both.indexes[0].refreshPartitions();
+      both.indexes[1].partitions().orElseThrow().removeComputeServer(StringProcesses.SECOND);
+      both.indexes[0].partitions().orElseThrow().refreshPartitions();
       try (ByteSession session = both.strings[0].session()) {
         ByteModelRun.checkAll(session, all);
         all.keySet().forEach(key -> session.discard(MemorySegment.ofArray(key)));
@@ -371,7 +371,8 @@ class DexStringsProcessesTest {
         session.scan(its[1], null, 99, (key, _) -> seen.add(ByteKeys.bytes(key)));
         assertThat(seen).containsExactly(keys[2], keys[3], keys[8]);
         assertThat(both.strings[0].valuesLost()).isEqualTo(9);
-        assertThat(both.indexes[0].sizeEstimate(StringProcesses.FIRST)).isLessThanOrEqualTo(4);
+        assertThat(both.indexes[0].partitions().orElseThrow().sizeEstimate(StringProcesses.FIRST))
+            .isLessThanOrEqualTo(4);
       }
     }
   }

@@ -49,17 +49,17 @@ public final class StringProcesses implements AutoCloseable {
   void join() {
     indexes[1] = options.joinAt(attach(SECOND), SECOND);
     strings[1] = DexStrings.over(indexes[1]);
-    if (!indexes[0].addComputeServer(FIRST, SECOND)) {
+    if (!indexes[0].partitions().orElseThrow().addComputeServer(FIRST, SECOND)) {
       throw new AssertionError("not given");
     }
-    indexes[1].refreshPartitions();
+    indexes[1].partitions().orElseThrow().refreshPartitions();
   }
 
   /** Has the second compute server lost, with what is in its cache alone; the first takes over. */
   void loseSecond() {
     epoch++;
     indexes[0].fabric().fence(SECOND, epoch);
-    indexes[0].takeOver(SECOND, FIRST);
+    indexes[0].partitions().orElseThrow().takeOver(SECOND, FIRST);
   }
 
   /** Moves the boundary between the two by the process that gives keys away. */
@@ -70,8 +70,8 @@ public final class StringProcesses implements AutoCloseable {
       long low = random.nextLong();
       boolean upperGives = low > ranges.lowOfRange(1);
       int giver = upperGives == (upper == FIRST) ? 0 : 1;
-      indexes[giver].moveBoundary(upper, low);
-      indexes[1 - giver].refreshPartitions();
+      indexes[giver].partitions().orElseThrow().moveBoundary(upper, low);
+      indexes[1 - giver].partitions().orElseThrow().refreshPartitions();
     }
   }
 

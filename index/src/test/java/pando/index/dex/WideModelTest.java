@@ -106,7 +106,7 @@ class WideModelTest {
         }
       }
       for (long key : model.keySet().stream().skip(3L * capacity).toList()) {
-        long low = index.moveBoundary(1, key);
+        long low = index.partitions().orElseThrow().moveBoundary(1, key);
         assertThat(model.subMap(low, key)).as("low=%s, key=%s", low, key).hasSizeLessThan(capacity);
       }
     }

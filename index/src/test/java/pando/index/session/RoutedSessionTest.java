@@ -1,6 +1,7 @@
 package pando.index.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
@@ -8,12 +9,35 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import pando.fabric.FencedException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.EntryVisitor;
+import pando.index.Lease;
 import pando.index.Seeds;
+import pando.index.Session;
 
 class RoutedSessionTest {
+  private static final Lease LOST =
+      new Lease() {
+        @Override
+        public boolean isHeld() {
+          return false;
+        }
+
+        @Override
+        public void await() {
+          throw new FencedException("fenced");
+        }
+      };
+
   private final List<String> retired = new ArrayList<>();
   private final List<String> operated = new ArrayList<>();
   private final List<List<Long>> groups = new ArrayList<>();
@@ -105,10 +129,60 @@ class RoutedSessionTest {
     assertThat(found[count - 2]).isTrue();
   }
 
+  static Stream<Named<Consumer<Session>>> questions() {
+    return Stream.of(
+        Named.of("get", session -> session.get(1)),
+        Named.of(
+            "getAll", session -> session.getAll(new long[1], 0, 1, new long[1], new boolean[1])),
+        Named.of("floor", session -> session.floor(1)),
+        Named.of("ceiling", session -> session.ceiling(1)),
+        Named.of("lower", session -> session.lower(1)),
+        Named.of("lower than all", session -> session.lower(Long.MIN_VALUE)),
+        Named.of("higher", session -> session.higher(1)),
+        Named.of("first", Session::first),
+        Named.of("last", Session::last),
+        Named.of("scan", session -> session.scan(1, 9, 9, (_, _) -> true)),
+        Named.of("scanDown", session -> session.scanDown(9, 1, 9, (_, _) -> true)),
+        Named.of("sizeEstimate", Session::sizeEstimate),
+        Named.of("servedSizeEstimate", Session::servedSizeEstimate));
+  }
+
+  static Stream<Named<Consumer<Session>>> changes() {
+    return Stream.of(
+        Named.of("put", session -> session.put(1, 2)),
+        Named.of("putIfAbsent", session -> session.putIfAbsent(1, 2)),
+        Named.of("update", session -> session.update(1, 2)),
+        Named.of("remove", session -> session.remove(1)),
+        Named.of("replace", session -> session.replace(1, 2, 3)),
+        Named.of("remove expected", session -> session.remove(1, 2)),
+        Named.of("store", session -> session.store(1, 2)),
+        Named.of("discard", session -> session.discard(1)),
+        Named.of("putAll", session -> session.putAll(new long[1], 0, 1, new long[2])));
+  }
+
+  @ParameterizedTest
+  @MethodSource("questions")
+  void shouldNotSayThatNothingIsThereWithoutTheLease(Consumer<Session> question) {
+    assertThatExceptionOfType(FencedException.class)
+        .isThrownBy(() -> question.accept(new Routed(LOST)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("changes")
+  void shouldNotKnowWhatAChangeCameToWithoutTheLease(Consumer<Session> change) {
+    assertThatExceptionOfType(UnknownOutcomeException.class)
+        .isThrownBy(() -> change.accept(new Routed(LOST)));
+    assertThat(operated).hasSize(1);
+  }
+
   /** Has workers that do nothing, and cannot be ended. */
   private final class Routed extends RoutedSession<String> {
     Routed() {
-      super(2);
+      this(null);
+    }
+
+    Routed(@Nullable Lease lease) {
+      super(2, lease);
     }
 
     @Override

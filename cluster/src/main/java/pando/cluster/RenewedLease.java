@@ -14,6 +14,7 @@ import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
+import pando.index.Lease;
 
 /**
  * The time for which a compute server may answer from its caches, of which no {@linkplain
@@ -28,8 +29,8 @@ import pando.fabric.Worker;
  * <p>What was read from a cache counts if the lease is held <em>afterwards</em>: so look at it
  * last, before the answer goes out.
  */
-public final class Lease implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(Lease.class.getName());
+public final class RenewedLease implements Lease, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(RenewedLease.class.getName());
   private static final int RENEWALS = 4;
   private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
 
@@ -54,7 +55,7 @@ public final class Lease implements AutoCloseable {
 
   private volatile boolean closed;
 
-  private Lease(Host host, Fabric fabric, Duration length) {
+  private RenewedLease(Host host, Fabric fabric, Duration length) {
     this.host = host;
     this.nanos = length.toNanos();
     this.memory = fabric.register(Long.BYTES);
@@ -65,7 +66,7 @@ public final class Lease implements AutoCloseable {
   }
 
   /** Takes a lease by this machine's clock; else as {@link #take(Host, Fabric, Duration)}. */
-  public static Lease take(Fabric fabric, Duration length) {
+  public static RenewedLease take(Fabric fabric, Duration length) {
     return take(Host.real(), fabric, length);
   }
 
@@ -78,8 +79,8 @@ public final class Lease implements AutoCloseable {
    * @throws FencedException if the compute server is fenced
    * @throws PandoException if memory server 0 does not answer
    */
-  public static Lease take(Host host, Fabric fabric, Duration length) {
-    Lease lease = new Lease(host, fabric, length);
+  public static RenewedLease take(Host host, Fabric fabric, Duration length) {
+    RenewedLease lease = new RenewedLease(host, fabric, length);
     try {
       lease.renew();
       lease.thread.start();
@@ -135,7 +136,7 @@ public final class Lease implements AutoCloseable {
     }
   }
 
-  /** Returns whether the lease is held now. */
+  @Override
   public boolean isHeld() {
     return heldUntil - host.nanoTime() > 0;
   }
@@ -153,6 +154,7 @@ public final class Lease implements AutoCloseable {
    * @throws StalledException if it is not renewed for ten seconds: what was read must not be
    *     answered
    */
+  @Override
   public void await() {
     if (!isHeld()) {
       awaitRenewal();
