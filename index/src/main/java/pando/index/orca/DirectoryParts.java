@@ -37,11 +37,6 @@ final class DirectoryParts implements PartHolder {
     return directory.bytes() <= bytes - 2 * parts.bytesOfPart();
   }
 
-  /** Returns what the directory takes, in bytes. */
-  long bytesWanted() {
-    return directory.bytes();
-  }
-
   /** Returns the bytes that are set aside. */
   long bytes() {
     return bytes;
