@@ -323,7 +323,7 @@ final class Cleaner {
     places[count] = view.segment * LeafLayout.SLOTS + slot;
     long value = LeafLayout.valuePosition(places[count]);
     list.write(view.address() + value, buffer, Long.BYTES);
-    records.setState(bucket, way, RecordCache.CLEANING, slot, 0);
+    records.setState(bucket, way, RecordCache.CLEANING, slot);
     if (PlantedBug.COUNTED_DOWN_EARLY) {
       entries.removeDirty(entry);
     }

@@ -169,7 +169,7 @@ final class RecordParts extends MeasuredParts {
         slots[strays] = records.slot(bucket, way);
         counts[strays] = records.count(bucket, way);
         strays += counts[strays] > 0 ? 1 : 0;
-        records.setState(bucket, way, RecordCache.FREE, 0, 0);
+        records.setState(bucket, way, RecordCache.FREE, 0);
       }
     }
     records.unlock(bucket);
@@ -186,7 +186,7 @@ final class RecordParts extends MeasuredParts {
       records.setKey(home, way, keys[stray]);
       records.setValue(home, way, values[stray]);
       records.setCount(home, way, counts[stray]);
-      records.setState(home, way, kinds[stray], slots[stray], 0);
+      records.setState(home, way, kinds[stray], slots[stray]);
     }
     records.unlock(home);
   }

@@ -91,6 +91,6 @@ class RecordWay {
 
   /** Sets kind and slot of the way, which there must be. */
   final void setKind(int kind, int slot) {
-    records.setState(bucket, way, kind, slot, 0);
+    records.setState(bucket, way, kind, slot);
   }
 }

@@ -97,7 +97,7 @@ class RecordPartsTest {
         records.setKey(home, way, key);
         records.setValue(home, way, ~key);
         records.setCount(home, way, random.nextInt(RecordCache.COUNT_MAX + 1));
-        records.setState(home, way, RecordCache.CLEAN, 1, 0);
+        records.setState(home, way, RecordCache.CLEAN, 1);
       }
       records.unlock(home);
     }

@@ -61,7 +61,7 @@ public final class RecordBucketStress {
       cache.lock(home, BACKOFF);
       cache.setKey(home, way, key);
       cache.setValue(home, way, value);
-      cache.setState(home, way, kind, 0, 0);
+      cache.setState(home, way, kind, 0);
       cache.unlock(home);
     }
 
@@ -78,7 +78,7 @@ public final class RecordBucketStress {
       if (way != RecordCache.NONE) {
         cache.setValue(home, way, value);
         if (cache.kind(home, way) == RecordCache.CLEAN) {
-          cache.setState(home, way, RecordCache.DIRTY, 0, 0);
+          cache.setState(home, way, RecordCache.DIRTY, 0);
         }
       }
       cache.unlock(home);
@@ -91,7 +91,7 @@ public final class RecordBucketStress {
       int way = cache.find(home, key) == RecordCache.NONE ? cache.victim(home) : RecordCache.NONE;
       if (way != RecordCache.NONE) {
         cache.setKey(home, way, key);
-        cache.setState(home, way, RecordCache.BUSY, 0, 0);
+        cache.setState(home, way, RecordCache.BUSY, 0);
       }
       cache.unlock(home);
       return way != RecordCache.NONE;
@@ -102,7 +102,7 @@ public final class RecordBucketStress {
       cache.lock(home, BACKOFF);
       int way = cache.find(home, key);
       cache.setValue(home, way, value);
-      cache.setState(home, way, RecordCache.CLEAN, 0, 0);
+      cache.setState(home, way, RecordCache.CLEAN, 0);
       cache.unlock(home);
     }
 
@@ -113,14 +113,14 @@ public final class RecordBucketStress {
       boolean due = cache.kind(home, way) == RecordCache.DIRTY;
       long written = cache.value(home, way);
       if (due) {
-        cache.setState(home, way, RecordCache.CLEANING, 0, 0);
+        cache.setState(home, way, RecordCache.CLEANING, 0);
       }
       cache.unlock(home);
       if (due) {
         leaf = written;
         cache.lock(home, BACKOFF);
         boolean same = cache.value(home, way) == written;
-        cache.setState(home, way, same ? RecordCache.CLEAN : RecordCache.DIRTY, 0, 0);
+        cache.setState(home, way, same ? RecordCache.CLEAN : RecordCache.DIRTY, 0);
         cache.unlock(home);
       }
     }

@@ -19,9 +19,6 @@ public final class Probe {
   /** The record's slot in its segment. */
   public int slot;
 
-  /** The log generation in which the record became dirty. */
-  public int generation;
-
   /** The record's value. */
   public long value;
 
@@ -45,7 +42,6 @@ public final class Probe {
     way = wayOfKey;
     kind = RecordCache.kindOf(state);
     slot = RecordCache.slotOf(state);
-    generation = RecordCache.generationOf(state);
     value = valueOfKey;
   }
 

@@ -35,7 +35,7 @@ public final class RecordCache {
    * A bucket, 128 bytes: two lines, 7 ways
    * ======================================
    *
-   *     0  state of ways 0..6, 1 byte each: kind 3 (lowest) | slot 3 | generation 2
+   *     0  state of ways 0..6, 1 byte each: kind 3 (lowest) | slot 3 | zero 2
    *     7  hand 3 (lowest) | twin 1 | zero 4
    *     8  counts, 2 bits a way, way 0 lowest | zero 2
    *    10  log group 3, zero for now
@@ -109,7 +109,6 @@ public final class RecordCache {
   private static final int RECORD_BYTES = 16;
 
   private static final int SLOT_SHIFT = 3;
-  private static final int GENERATION_SHIFT = 6;
   private static final int THREE_BITS = 7;
   private static final int STATE_MASK = 0xff;
 
@@ -227,7 +226,7 @@ public final class RecordCache {
               kind(bucket, way) != FREE && low <= key(bucket, way) && key(bucket, way) <= high;
           if (drops) {
             assert (KINDS_EVICTED >>> kind(bucket, way) & 1) != 0 : describe(bucket);
-            setState(bucket, way, FREE, 0, 0);
+            setState(bucket, way, FREE, 0);
           }
         }
         unlock(bucket);
@@ -557,11 +556,6 @@ public final class RecordCache {
     return slotOf(state(bucket, way));
   }
 
-  /** Returns the log generation in which a way's record became dirty. */
-  public int generation(long bucket, int way) {
-    return generationOf(state(bucket, way));
-  }
-
   /** Returns the key of a way, which means nothing if the way is FREE. */
   public long key(long bucket, int way) {
     return Words.get(memory, recordAt(bucket, way));
@@ -573,17 +567,14 @@ public final class RecordCache {
   }
 
   /**
-   * Sets kind, slot and generation of a way. The count stays as it is.
+   * Sets kind and slot of a way. The count stays as it is.
    *
    * @param slot 0 to 7
-   * @param generation 0 to 3
    */
-  public void setState(long bucket, int way, int kind, int slot, int generation) {
+  public void setState(long bucket, int way, int kind, int slot) {
     assert isLocked(bucket) : describe(bucket);
-    assert isState(way, kind, slot, generation)
-        : "way=" + way + ", kind=" + kind + ", slot=" + slot + ", generation=" + generation;
-    int state = kind | slot << SLOT_SHIFT | generation << GENERATION_SHIFT;
-    memory.set(JAVA_BYTE, bucket + way, (byte) state);
+    assert isState(way, kind, slot) : "way=" + way + ", kind=" + kind + ", slot=" + slot;
+    memory.set(JAVA_BYTE, bucket + way, (byte) (kind | slot << SLOT_SHIFT));
     if (isAmong(KINDS_NEWER, kind)) {
       newer.set(bucket / BUCKET_BYTES);
     }
@@ -749,23 +740,14 @@ public final class RecordCache {
     return state >>> SLOT_SHIFT & THREE_BITS;
   }
 
-  static int generationOf(int state) {
-    return state >>> GENERATION_SHIFT;
-  }
-
   private static boolean isAmong(int kinds, int kind) {
     return (kinds >>> kind & 1) != 0;
   }
 
   // Checks of a bucket, for assertions
 
-  private static boolean isState(int way, int kind, int slot, int generation) {
-    return way >= 0
-        && way < WAYS
-        && kind >= FREE
-        && kind <= BUSY
-        && slot >> SLOT_SHIFT == 0
-        && generation >> (Byte.SIZE - GENERATION_SHIFT) == 0;
+  private static boolean isState(int way, int kind, int slot) {
+    return way >= 0 && way < WAYS && kind >= FREE && kind <= BUSY && slot >> SLOT_SHIFT == 0;
   }
 
   /** Returns whether each key of the bucket may be there, and is there once. */

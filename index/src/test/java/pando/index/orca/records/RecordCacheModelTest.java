@@ -29,9 +29,9 @@ class RecordCacheModelTest {
   private final Map<Long, Entry> model = new TreeMap<>();
   private int inTwins;
 
-  private record Entry(int kind, int slot, int generation, long value) {
+  private record Entry(int kind, int slot, long value) {
     static Entry random(Random random, int kind) {
-      return new Entry(kind, random.nextInt(8), random.nextInt(4), random.nextLong());
+      return new Entry(kind, random.nextInt(8), random.nextLong());
     }
   }
 
@@ -64,7 +64,7 @@ class RecordCacheModelTest {
     Entry entry = model.get(key);
     assertThat(cache.find(key, probe)).isEqualTo(entry != null);
     if (entry != null) {
-      assertThat(new Entry(probe.kind, probe.slot, probe.generation, probe.value)).isEqualTo(entry);
+      assertThat(new Entry(probe.kind, probe.slot, probe.value)).isEqualTo(entry);
       inTwins += probe.bucket == cache.home(key) ? 0 : 1;
     }
   }
@@ -127,7 +127,7 @@ class RecordCacheModelTest {
   private void put(RecordCache cache, long bucket, int way, long key, Entry entry) {
     cache.setKey(bucket, way, key);
     cache.setValue(bucket, way, entry.value);
-    cache.setState(bucket, way, entry.kind, entry.slot, entry.generation);
+    cache.setState(bucket, way, entry.kind, entry.slot);
     model.put(key, entry);
   }
 
@@ -139,12 +139,8 @@ class RecordCacheModelTest {
     Entry entry = model.remove(key);
     assertThat(entry)
         .isEqualTo(
-            new Entry(
-                cache.kind(bucket, way),
-                cache.slot(bucket, way),
-                cache.generation(bucket, way),
-                cache.value(bucket, way)));
-    cache.setState(bucket, way, RecordCache.FREE, 0, 0);
+            new Entry(cache.kind(bucket, way), cache.slot(bucket, way), cache.value(bucket, way)));
+    cache.setState(bucket, way, RecordCache.FREE, 0);
     cache.setTwinBit(cache.home(key), hasStrays(cache, cache.home(key)));
   }
 

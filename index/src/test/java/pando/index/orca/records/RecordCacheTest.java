@@ -49,7 +49,7 @@ class RecordCacheTest {
   private void put(long bucket, int way, int kind, long key) {
     cache.setKey(bucket, way, key);
     cache.setValue(bucket, way, -key);
-    cache.setState(bucket, way, kind, way, way & 3);
+    cache.setState(bucket, way, kind, way);
     cache.setCount(bucket, way, 0);
   }
 
@@ -95,7 +95,6 @@ class RecordCacheTest {
       assertThat(probe.way).isEqualTo(way);
       assertThat(probe.kind).isEqualTo(way + 1);
       assertThat(probe.slot).isEqualTo(way);
-      assertThat(probe.generation).isEqualTo(way & 3);
       assertThat(probe.value).isEqualTo(-key);
     }
     assertThat(cache.find(keyOf(RecordCache.twin(0), 0), probe)).isFalse();
@@ -108,7 +107,7 @@ class RecordCacheTest {
   void shouldNotFindTheOldKeyOfAFreeWay() {
     fill(RecordCache.CLEAN);
     cache.lock(0, BACKOFF);
-    cache.setState(0, 2, RecordCache.FREE, 0, 0);
+    cache.setState(0, 2, RecordCache.FREE, 0);
     cache.unlock(0);
     assertThat(cache.find(keyOf(0, 2), probe)).isFalse();
     cache.lock(0, BACKOFF);
@@ -116,7 +115,7 @@ class RecordCacheTest {
     assertThat(cache.free(0)).isEqualTo(2);
     assertThat(cache.victim(0)).isEqualTo(2);
     // The key comes back behind the way that still has its bytes.
-    cache.setState(0, 5, RecordCache.FREE, 0, 0);
+    cache.setState(0, 5, RecordCache.FREE, 0);
     put(0, 5, RecordCache.DIRTY, keyOf(0, 2));
     cache.unlock(0);
     assertThat(cache.find(keyOf(0, 2), probe)).isTrue();
@@ -140,7 +139,7 @@ class RecordCacheTest {
 
     assertThat(cache.lockPair(key, BACKOFF)).isTrue();
     assertThat(cache.isLocked(0) && cache.isLocked(twin)).isTrue();
-    cache.setState(twin, 3, RecordCache.FREE, 0, 0);
+    cache.setState(twin, 3, RecordCache.FREE, 0);
     cache.setTwinBit(0, false);
     cache.unlockBoth(twin);
     assertThat(cache.find(key, probe)).isFalse();
@@ -371,7 +370,7 @@ class RecordCacheTest {
   private void moveTo(long bucket) {
     cache.lockBoth(bucket, BACKOFF);
     cache.setTwinBit(0, true);
-    cache.setState(RecordCache.twin(bucket), 1, RecordCache.FREE, 0, 0);
+    cache.setState(RecordCache.twin(bucket), 1, RecordCache.FREE, 0);
     put(bucket, 1, RecordCache.CLEAN, keyOf(0, 0));
     cache.unlockBoth(bucket);
   }
@@ -382,7 +381,7 @@ class RecordCacheTest {
     for (int turn = 0; turn < 2; turn++) {
       cache.lockBoth(0, BACKOFF);
       cache.setTwinBit(0, true);
-      cache.setState(twin, 1, RecordCache.FREE, 0, 0);
+      cache.setState(twin, 1, RecordCache.FREE, 0);
       cache.unlockBoth(0);
       Runnable coming =
           () -> {

@@ -58,10 +58,6 @@ class RecordCacheThreadsTest {
     return change >> 3 & 7;
   }
 
-  private static int generation(int change) {
-    return change >> 6 & 3;
-  }
-
   private interface Change {
     void apply(Backoff backoff, Random random);
   }
@@ -106,11 +102,10 @@ class RecordCacheThreadsTest {
     if (probe.value >>> Integer.SIZE != key
         || probe.kind != kind(change)
         || probe.slot != slot(change)
-        || probe.generation != generation(change)
         || change < newest) {
       throw new AssertionError(
-          "torn or old: key=%d, newest=%d, value=%x, kind=%d, slot=%d, generation=%d"
-              .formatted(key, newest, probe.value, probe.kind, probe.slot, probe.generation));
+          "torn or old: key=%d, newest=%d, value=%x, kind=%d, slot=%d"
+              .formatted(key, newest, probe.value, probe.kind, probe.slot));
     }
   }
 
@@ -118,7 +113,7 @@ class RecordCacheThreadsTest {
     int change = changes.incrementAndGet();
     cache.setKey(bucket, way, key);
     cache.setValue(bucket, way, value(key, change));
-    cache.setState(bucket, way, kind(change), slot(change), generation(change));
+    cache.setState(bucket, way, kind(change), slot(change));
   }
 
   /** Puts a key into any way of its home. */
@@ -147,7 +142,7 @@ class RecordCacheThreadsTest {
   private void free(long bucket, long key) {
     int way = cache.find(bucket, key);
     if (way != RecordCache.NONE) {
-      cache.setState(bucket, way, RecordCache.FREE, 0, 0);
+      cache.setState(bucket, way, RecordCache.FREE, 0);
     }
   }
 
