@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -55,8 +56,8 @@ final class Check {
     boolean clean =
         switch (mode) {
           case "write" -> report(formatted(root, files, true));
-          case "main" -> isClean(root, files, isIn("main"), args[2]);
-          case "all" -> isClean(root, files, isIn("main").or(isIn("test")), args[2]);
+          case "main" -> isClean(root, files, isIn("main", "jmh"), args[2]);
+          case "all" -> isClean(root, files, isIn("main", "jmh", "test"), args[2]);
           default -> throw new IllegalArgumentException("unknown mode: " + mode);
         };
     Path found = Path.of(args[3]);
@@ -83,9 +84,9 @@ final class Check {
     return found.isEmpty();
   }
 
-  private static Predicate<Path> isIn(String sources) {
+  private static Predicate<Path> isIn(String... sources) {
     return file ->
-        file.toString().contains("/src/" + sources + "/java/")
+        Stream.of(sources).anyMatch(name -> file.toString().contains("/src/" + name + "/java/"))
             && !file.endsWith("module-info.java");
   }
 
