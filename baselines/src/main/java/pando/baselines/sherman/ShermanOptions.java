@@ -251,6 +251,11 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return with(ENTRY_WRITES, on);
   }
 
+  /** Returns these options with {@link #isPartitioned()} on or off. */
+  public ShermanOptions withPartitioned(boolean on) {
+    return with(PARTITIONED, on);
+  }
+
   @Override
   public ShermanIndex create(Fabric fabric, int first, int count) {
     return HostedIndex.made(new ShermanIndex(fabric, this, first, count));

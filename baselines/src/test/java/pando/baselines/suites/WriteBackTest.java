@@ -19,7 +19,6 @@ import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.index.Configuration;
-import pando.index.MovablePartitions;
 import pando.index.RangeIndex;
 import pando.index.Seeds;
 import pando.index.Session;
@@ -46,7 +45,7 @@ class WriteBackTest {
   private RangeIndex lost;
 
   @SuppressWarnings("NullAway.Init") // Set by start.
-  private MovablePartitions heir;
+  private RangeIndex heir;
 
   private final Map<Long, List<Change>> history = new HashMap<>();
   private boolean over;
@@ -67,8 +66,7 @@ class WriteBackTest {
                 .withSeed(seed));
     Configuration tiny = SystemUnderTest.of(system).tiny(1).with("write-back-interval", interval);
     lost = tiny.options().createAt(fabric(0, LOST), LOST);
-    RangeIndex joined = tiny.options().joinAt(fabric(1, HEIR), HEIR);
-    heir = joined.partitions().orElseThrow();
+    heir = tiny.options().joinAt(fabric(1, HEIR), HEIR);
   }
 
   private Fabric fabric(int machine, int number) {
@@ -110,7 +108,7 @@ class WriteBackTest {
                 kill();
               });
       cluster.run(NANOS_MAX, EVENTS_MAX);
-      heir.takeOver(LOST, HEIR);
+      heir.partitions().orElseThrow().takeOver(LOST, HEIR);
       assertKept(killed[0] - INTERVAL);
       cluster.close();
     }
@@ -131,7 +129,7 @@ class WriteBackTest {
     }
     long flushed = Long.MAX_VALUE;
     kill();
-    heir.takeOver(LOST, HEIR);
+    heir.partitions().orElseThrow().takeOver(LOST, HEIR);
     assertKept(flushed);
   }
 
@@ -159,7 +157,7 @@ class WriteBackTest {
     cluster.run(NANOS_MAX, EVENTS_MAX);
     assertThat(flushed[0]).isPositive();
     kill();
-    heir.takeOver(LOST, HEIR);
+    heir.partitions().orElseThrow().takeOver(LOST, HEIR);
     assertKept(flushed[0]);
   }
 
@@ -176,7 +174,7 @@ class WriteBackTest {
     List<String> ended = new ArrayList<>();
     spawnAfter(0, "flush", 0, lost::flush, ended);
     spawnAfter(0, "waiting", 2_000, lost.partitions().orElseThrow()::refreshPartitions, ended);
-    spawnAfter(1, "elsewhere", 40_000, heir::refreshPartitions, ended);
+    spawnAfter(1, "elsewhere", 40_000, heir.partitions().orElseThrow()::refreshPartitions, ended);
     cluster.run(NANOS_MAX, EVENTS_MAX);
     assertThat(ended).containsExactly("elsewhere", "flush", "waiting");
   }
@@ -246,7 +244,7 @@ class WriteBackTest {
 
   /** Checks that each key has a value that it had at a time, or later. */
   private void assertKept(long since) {
-    try (Session session = ((RangeIndex) heir).session()) {
+    try (Session session = heir.session()) {
       history.forEach((key, changes) -> {
         Long found = session.get(key) ? session.value() : null;
         int first = 0;

@@ -236,6 +236,11 @@ public final class OrcaOptions extends SystemOptions<OrcaOptions> {
     return with(TWIN, on);
   }
 
+  /** Returns these options with {@link #filters()} on or off. */
+  public OrcaOptions withFilters(boolean on) {
+    return with(FILTERS, on);
+  }
+
   /** Returns these options with {@link #sharesMove()} on or off. */
   public OrcaOptions withSharesMove(boolean on) {
     return with(SHARES_MOVE, on);
