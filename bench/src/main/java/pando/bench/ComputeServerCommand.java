@@ -180,9 +180,9 @@ final class ComputeServerCommand implements Callable<Integer> {
     try {
       return run();
     } catch (CoordinatorLostException | WaitOverException e) {
-      return Failures.print(e, spec, ClusterOption.OTHERS_GONE);
+      return CommandFailures.print(e, spec, ClusterOption.OTHERS_GONE);
     } catch (SessionLostException | FencedException e) {
-      return Failures.print(e, spec, ClusterOption.LOST);
+      return CommandFailures.print(e, spec, ClusterOption.LOST);
     }
   }
 

@@ -64,8 +64,8 @@ public final class Main {
     commands.forEach(pando::addSubcommand);
     pando.addSubcommand(AutoComplete.GenerateCompletion.class).addSubcommand(HelpCommand.class);
     pando
-        .setParameterExceptionHandler(Failures::onParameter)
-        .setExecutionExceptionHandler(Failures::onExecution)
+        .setParameterExceptionHandler(CommandFailures::onParameter)
+        .setExecutionExceptionHandler(CommandFailures::onExecution)
         .setUsageHelpWidth(HELP_WIDTH)
         .setUsageHelpAutoWidth(true)
         .getSubcommands()

@@ -139,9 +139,9 @@ final class MemoryServerCommand implements Callable<Integer> {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
         serve(process.server(), process::close);
       } catch (CoordinatorLostException | WaitOverException e) {
-        return Failures.print(e, spec, ClusterOption.OTHERS_GONE);
+        return CommandFailures.print(e, spec, ClusterOption.OTHERS_GONE);
       } catch (SessionLostException e) {
-        return Failures.print(e, spec, ClusterOption.LOST);
+        return CommandFailures.print(e, spec, ClusterOption.LOST);
       }
     } else {
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {

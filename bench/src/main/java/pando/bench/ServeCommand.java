@@ -193,7 +193,7 @@ final class ServeCommand implements Callable<Integer> {
       return Password.readFrom(file);
     } catch (IOException e) {
       throw new ParameterException(
-          spec.commandLine(), "--password-file cannot be used: " + Failures.message(e), e);
+          spec.commandLine(), "--password-file cannot be used: " + CommandFailures.message(e), e);
     }
   }
 

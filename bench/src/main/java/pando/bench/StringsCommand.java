@@ -13,7 +13,7 @@ import pando.bench.console.TextTable;
 import pando.bench.strings.FileKeys;
 import pando.bench.strings.LoadedStrings;
 import pando.bench.strings.MadeIds;
-import pando.bench.strings.StringKeys;
+import pando.bench.strings.StringKeySet;
 import pando.bench.strings.StringTrial;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -115,7 +115,7 @@ final class StringsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     check();
-    StringKeys keys = keys();
+    StringKeySet keys = keys();
     boolean withPeer = peer != Peer.NONE;
     try (LoadedStrings loaded =
             Ranges.accepted(spec, () -> LoadedStrings.of(keys, fill, cacheShare, recordShare));
@@ -156,14 +156,14 @@ final class StringsCommand implements Callable<Integer> {
     }
   }
 
-  private StringKeys keys() throws IOException {
+  private StringKeySet keys() throws IOException {
     if (file == null) {
       return new MadeIds(records == null ? 2_000_000 : records);
     }
     return new FileKeys(file, records == null ? 0 : records);
   }
 
-  private static void print(PrintWriter out, StringKeys keys, LoadedStrings loaded) {
+  private static void print(PrintWriter out, StringKeySet keys, LoadedStrings loaded) {
     long data = loaded.dataBytes();
     long directory = loaded.index().directoryBytes();
     out.printf(

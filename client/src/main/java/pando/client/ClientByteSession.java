@@ -225,7 +225,7 @@ final class ClientByteSession implements ByteSession {
   public void alone(Runnable action) {
     Objects.requireNonNull(action, "action");
     checkUsable();
-    throw Failures.notAlone();
+    throw AnswerFailures.notAlone();
   }
 
   @Override

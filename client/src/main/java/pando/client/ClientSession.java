@@ -44,7 +44,7 @@ public final class ClientSession implements Session {
   private final Dispatch dispatch;
   private final Call call = new Call();
   private final ClientBatch batch;
-  private final KeyPlaces places = new KeyPlaces(KEYS_MAX);
+  private final FirstPlaces places = new FirstPlaces(KEYS_MAX);
   private long key;
   private long value;
   private final SessionState state = new SessionState(StackRoom.WORDS);
@@ -317,7 +317,7 @@ public final class ClientSession implements Session {
   public void alone(Runnable action) {
     Objects.requireNonNull(action, "action");
     checkUsable();
-    throw Failures.notAlone();
+    throw AnswerFailures.notAlone();
   }
 
   @Override

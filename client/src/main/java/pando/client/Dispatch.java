@@ -151,7 +151,7 @@ final class Dispatch {
         }
       }
       case Outcome.CLOSED -> sendAgain(call.text);
-      default -> settle(call, Failures.of(call, call.server()));
+      default -> settle(call, AnswerFailures.of(call, call.server()));
     }
   }
 

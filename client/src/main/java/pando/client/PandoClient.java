@@ -124,7 +124,7 @@ public final class PandoClient implements AutoCloseable {
     checkOpen();
     Call status = readStatus();
     if (status.status[StatusWord.STRINGS] == 0) {
-      throw Failures.words(status.server());
+      throw AnswerFailures.words(status.server());
     }
     return new ClientStrings(
         this,

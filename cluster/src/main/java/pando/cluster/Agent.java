@@ -270,7 +270,7 @@ final class Agent {
     } catch (FencedException | SessionLostException | CoordinatorLostException e) {
       throw e;
     } catch (PandoException | IllegalArgumentException e) {
-      if (PlantedBug.FAILURE_REPEATED) {
+      if (PlantedClusterBug.FAILURE_REPEATED) {
         throw e;
       }
       LOG.log(Level.DEBUG, "a change was not made as it should be: " + change, e);
@@ -331,7 +331,7 @@ final class Agent {
   private void adopt() {
     Optional<Routes> routes = state.routes();
     boolean isNewer = routes.isPresent() && routes.get().epoch() > index.partitioning().epoch();
-    if ((isNewer || unsure) && !PlantedBug.NOT_ADOPTED) {
+    if ((isNewer || unsure) && !PlantedClusterBug.NOT_ADOPTED) {
       partitions.refreshPartitions();
       unsure = false;
     }

@@ -81,7 +81,7 @@ public final class ComputeServerProcess implements AutoCloseable {
             host, membership, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
     this.lease = RenewedLease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     try {
-      if (!PlantedBug.LEASE_UNCHECKED) {
+      if (!PlantedClusterBug.LEASE_UNCHECKED) {
         agent.answerWhile(lease);
       }
       this.strings = strings(settings, index);

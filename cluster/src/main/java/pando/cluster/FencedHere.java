@@ -38,7 +38,7 @@ final class FencedHere {
       return true;
     }
     try {
-      if (!PlantedBug.FENCE_SKIPPED) {
+      if (!PlantedClusterBug.FENCE_SKIPPED) {
         fabric.fence(fence.server(), fence.leastEpoch(), this::isLost);
       }
     } catch (FenceFailedException e) {

@@ -92,7 +92,7 @@ final class Joining {
    * @throws FencedException if a fence is for this start itself
    */
   void endPredecessors(Fabric fabric, long epoch) {
-    if (epoch > 1 && !PlantedBug.PREDECESSORS_KEPT) {
+    if (epoch > 1 && !PlantedClusterBug.PREDECESSORS_KEPT) {
       fabric.fence(number, epoch);
       Config config = state.config().orElse(settings.config());
       sleep(RenewedLease.outlasting(Duration.ofMillis(config.leaseMillis())));

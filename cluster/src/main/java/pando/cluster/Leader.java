@@ -365,7 +365,7 @@ final class Leader {
       return false;
     }
     hooks.reached(LeaderHooks.Point.FENCED, change.id());
-    if (fenced.nanosSince(change) < leaseOver.toNanos() && !PlantedBug.LEASE_NOT_AWAITED) {
+    if (fenced.nanosSince(change) < leaseOver.toNanos() && !PlantedClusterBug.LEASE_NOT_AWAITED) {
       return false;
     }
     hooks.reached(LeaderHooks.Point.LEASE_OVER, change.id());

@@ -53,7 +53,7 @@ final class Rejoining {
 
   private boolean announce(ClusterState state, Member member) {
     ClusterState.Versioned<Long> epoch = state.epoch(member.number());
-    if (!PlantedBug.REJOINED_UNLOOKED) {
+    if (!PlantedClusterBug.REJOINED_UNLOOKED) {
       if (epoch.value() != member.epoch()) {
         throw new FencedException(
             "fenced while it had no session with the coordinator: number=%s, epoch=%s, epoch now=%s"

@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
-import pando.sim.history.Operation;
-import pando.sim.history.Operation.Kind;
+import pando.sim.history.RecordedOperation;
+import pando.sim.history.RecordedOperation.Kind;
 
 /** Records the operations of one thread. */
 final class StressLog {
   private final AtomicLong clock;
   private final int thread;
-  private final List<Operation> operations = new ArrayList<>();
+  private final List<RecordedOperation> operations = new ArrayList<>();
 
   StressLog(AtomicLong clock, int thread) {
     this.clock = clock;
@@ -26,14 +26,15 @@ final class StressLog {
 
   void end(long start, Kind kind, long key, long stored, long expected, @Nullable Long before) {
     long end = clock.getAndIncrement();
-    operations.add(new Operation(thread, start, end, kind, key, stored, expected, before));
+    operations.add(new RecordedOperation(thread, start, end, kind, key, stored, expected, before));
   }
 
   /** Records lookups of several keys. */
   void end(long start, long[] keys, long[] values, boolean[] found) {
     long end = clock.getAndIncrement();
     for (int i = 0; i < keys.length; i++) {
-      operations.add(Operation.read(thread, start, end, keys[i], found[i] ? values[i] : null));
+      operations.add(
+          RecordedOperation.read(thread, start, end, keys[i], found[i] ? values[i] : null));
     }
   }
 
@@ -41,7 +42,8 @@ final class StressLog {
   void end(long start, long[] keys, long[] stored) {
     long end = clock.getAndIncrement();
     for (int i = 0; i < keys.length; i++) {
-      operations.add(new Operation(thread, start, end, Kind.STORE, keys[i], stored[i], null));
+      operations.add(
+          new RecordedOperation(thread, start, end, Kind.STORE, keys[i], stored[i], null));
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
-import pando.sim.history.Operation.Kind;
+import pando.sim.history.RecordedOperation.Kind;
 
 /** One thread of a stress run: records what it does to hot keys, checks at once its own keys. */
 final class StressWorker {

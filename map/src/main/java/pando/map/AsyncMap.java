@@ -43,7 +43,7 @@ public final class AsyncMap<K, V> {
   private final Entries<K, V> entries;
   private final PandoMap<K, V> map;
   private final BlockingQueue<Asked<K, V, ?>> queue = new ArrayBlockingQueue<>(WAITING_MAX);
-  private final Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+  private final EntryBatch<K, V> batch = new EntryBatch<>(EntryBatch.Content.ENTRIES);
   private final Thread thread;
   private volatile boolean closed;
 

@@ -79,7 +79,7 @@ final class BlobValues<V> extends ValueWords<V> {
   int loadAll(long[] keys, long[] words, int count, Receiver<V> receiver) {
     bytesOfBatch = 0;
     int next = 0;
-    while (next < count && bytesOfBatch < Batch.BYTES_MAX) {
+    while (next < count && bytesOfBatch < EntryBatch.BYTES_MAX) {
       next =
           blobs.loadSome(
               keys,

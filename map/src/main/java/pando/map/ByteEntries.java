@@ -177,7 +177,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void getAll(Batch<K, V> batch) {
+  void getAll(EntryBatch<K, V> batch) {
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
       batch.setValue(i, get());
@@ -185,7 +185,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void putAll(Batch<K, V> batch) {
+  void putAll(EntryBatch<K, V> batch) {
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
       session.store(key, encoded(valueEncoder, batch.presentValue(i)));
@@ -193,7 +193,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void copy(Bounds bounds, boolean down, Batch<K, V> batch) {
+  void copy(Bounds bounds, boolean down, EntryBatch<K, V> batch) {
     batch.clear();
     if (bounds.isEmpty()) {
       return;
@@ -210,10 +210,10 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   /** Fills a batch. */
   private final class Copying {
-    private final Batch<K, V> batch;
+    private final EntryBatch<K, V> batch;
     private long bytes;
 
-    Copying(Batch<K, V> batch) {
+    Copying(EntryBatch<K, V> batch) {
       this.batch = batch;
     }
 
@@ -228,7 +228,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
       } else {
         batch.add();
       }
-      boolean hasRoom = batch.size() < batch.capacity() && bytes < Batch.BYTES_MAX;
+      boolean hasRoom = batch.size() < batch.capacity() && bytes < EntryBatch.BYTES_MAX;
       if (!hasRoom) {
         batch.endAt(MemorySegment.ofArray(itsKey.toArray(ValueLayout.JAVA_BYTE)));
       }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class Cursor<K, V> {
   private final RangeMap<K, V> map;
   private final boolean down;
-  private final Batch<K, V> batch;
+  private final EntryBatch<K, V> batch;
 
   /** Entries of the batch before this place have been looked at. */
   private int place;
@@ -30,10 +30,10 @@ final class Cursor<K, V> {
    * @param content what of the entries is wanted
    * @param rest bounds of the entries
    */
-  Cursor(RangeMap<K, V> map, boolean down, Batch.Content content, Bounds rest) {
+  Cursor(RangeMap<K, V> map, boolean down, EntryBatch.Content content, Bounds rest) {
     this.map = map;
     this.down = down;
-    this.batch = new Batch<>(content);
+    this.batch = new EntryBatch<>(content);
     this.rest = rest;
   }
 

@@ -29,7 +29,7 @@ final class Encoder<T> {
     bytes = memory(codec.maxBytes(value));
     int encoded = codec.encode(value, bytes, 0);
     if (codec.fixedBytes() != ValueCodec.VARIABLE && encoded != codec.fixedBytes()) {
-      throw Words.brokenPromise(codec, encoded);
+      throw CodecWords.brokenPromise(codec, encoded);
     }
     length = encoded;
   }

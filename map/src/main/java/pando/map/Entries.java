@@ -63,13 +63,13 @@ abstract class Entries<K, V> implements AutoCloseable {
   abstract @Nullable V takeFound();
 
   /** Sets the values of a batch's keys, {@code null} for those that are absent. */
-  abstract void getAll(Batch<K, V> batch);
+  abstract void getAll(EntryBatch<K, V> batch);
 
   /** Stores the entries of a batch, in any order. */
-  abstract void putAll(Batch<K, V> batch);
+  abstract void putAll(EntryBatch<K, V> batch);
 
   /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
-  abstract void copy(Bounds bounds, boolean down, Batch<K, V> batch);
+  abstract void copy(Bounds bounds, boolean down, EntryBatch<K, V> batch);
 
   /** Runs an action while no other thread operates on the index. */
   abstract void alone(Runnable action);
@@ -84,7 +84,7 @@ abstract class Entries<K, V> implements AutoCloseable {
   }
 
   private void copyAll(Bounds bounds, boolean down, int wanted, Map<K, V> into) {
-    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+    EntryBatch<K, V> batch = new EntryBatch<>(EntryBatch.Content.ENTRIES);
     Bounds rest = bounds;
     while (rest != null && into.size() <= wanted) {
       copy(rest, down, batch);

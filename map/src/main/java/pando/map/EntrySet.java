@@ -16,13 +16,13 @@ final class EntrySet<K, V> extends AbstractSet<Map.Entry<K, V>> {
 
   @Override
   public Iterator<Map.Entry<K, V>> iterator() {
-    return new CursorIterator<>(map.cursor(Batch.Content.ENTRIES), Cursor::entry);
+    return new CursorIterator<>(map.cursor(EntryBatch.Content.ENTRIES), Cursor::entry);
   }
 
   @Override
   public Spliterator<Map.Entry<K, V>> spliterator() {
     return new CursorSpliterator<>(
-        map.cursor(Batch.Content.ENTRIES),
+        map.cursor(EntryBatch.Content.ENTRIES),
         Cursor::entry,
         Spliterator.DISTINCT | Spliterator.SORTED,
         Map.Entry.comparingByKey(map.order()));

@@ -4,11 +4,11 @@ import java.lang.foreign.MemorySegment;
 
 /** Values of 1 to 8 bytes, which are in the entry itself. */
 final class InlineValues<V> extends ValueWords<V> {
-  private final Words<V> words;
+  private final CodecWords<V> words;
   private final MemorySegment encoding = MemorySegment.ofArray(new long[1]);
   private long expected;
 
-  InlineValues(Words<V> words) {
+  InlineValues(CodecWords<V> words) {
     this.words = words;
   }
 

@@ -22,7 +22,7 @@ import pando.index.Session;
 import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
-import pando.map.codec.KeyRange;
+import pando.map.codec.PrefixRange;
 import pando.map.codec.TupleCodec;
 import pando.map.codec.ValueCodec;
 
@@ -289,9 +289,10 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     return getAll(keys, session::getAll);
   }
 
-  private NavigableMap<K, V> getAll(Collection<? extends K> keys, Consumer<Batch<K, V>> loading) {
+  private NavigableMap<K, V> getAll(
+      Collection<? extends K> keys, Consumer<EntryBatch<K, V>> loading) {
     NavigableMap<K, V> found = new TreeMap<>(comparator());
-    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+    EntryBatch<K, V> batch = new EntryBatch<>(EntryBatch.Content.ENTRIES);
     for (K key : keys) {
       batch.add(Objects.requireNonNull(key, "key"));
       if (batch.size() == batch.capacity()) {
@@ -304,7 +305,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   private static <K, V> void load(
-      Batch<K, V> batch, Consumer<Batch<K, V>> loading, Map<K, V> found) {
+      EntryBatch<K, V> batch, Consumer<EntryBatch<K, V>> loading, Map<K, V> found) {
     loading.accept(batch);
     for (int i = 0; i < batch.size(); i++) {
       V value = batch.value(i);
@@ -314,7 +315,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     }
   }
 
-  private void load(Batch<K, V> batch) {
+  private void load(EntryBatch<K, V> batch) {
     int place = sessions.claim();
     try {
       sessions.get(place).getAll(batch);
@@ -391,7 +392,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
    * @param range of the codec of keys, such as {@link TupleCodec#prefix}
    * @throws IllegalArgumentException if its bounds are longer than a key
    */
-  public ConcurrentNavigableMap<K, V> subMap(KeyRange range) {
+  public ConcurrentNavigableMap<K, V> subMap(PrefixRange range) {
     return view(range);
   }
 

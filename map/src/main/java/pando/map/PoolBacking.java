@@ -29,13 +29,13 @@ final class PoolBacking implements Backing {
 
   @Override
   public <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
-    return options instanceof OrcaOptions orca && !Words.fit(keys)
+    return options instanceof OrcaOptions orca && !CodecWords.fit(keys)
         ? mapOfBytes(orca, keys, values)
         : mapOfWords(keys, values);
   }
 
   private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
-    Words.ofKeys(keys, options.system());
+    CodecWords.ofKeys(keys, options.system());
     RangeIndex index = options.create(fabric);
     closeAround(index::close);
     return PandoMap.of(index, keys, values);

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.index.bytes.ByteIndex;
-import pando.map.codec.KeyRange;
+import pando.map.codec.PrefixRange;
 
 /**
  * A range of a map's keys, upwards or downwards; the whole map is one, too. {@code compute}, {@code
@@ -220,11 +220,11 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   /** Stores batches by a session of the caller's. */
   final void putAll(Map<? extends K, ? extends V> entries, Entries<K, V> session) {
-    putAll(entries, (Batch<K, V> batch) -> putAll(batch, session));
+    putAll(entries, (EntryBatch<K, V> batch) -> putAll(batch, session));
   }
 
-  private void putAll(Map<? extends K, ? extends V> entries, Consumer<Batch<K, V>> storing) {
-    Batch<K, V> batch = new Batch<>(Batch.Content.ENTRIES);
+  private void putAll(Map<? extends K, ? extends V> entries, Consumer<EntryBatch<K, V>> storing) {
+    EntryBatch<K, V> batch = new EntryBatch<>(EntryBatch.Content.ENTRIES);
     for (Map.Entry<? extends K, ? extends V> entry : entries.entrySet()) {
       batch.setValue(batch.size(), value(entry.getValue()));
       batch.add(key(entry.getKey()));
@@ -236,7 +236,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     storing.accept(batch);
   }
 
-  private void putAll(Batch<K, V> batch) {
+  private void putAll(EntryBatch<K, V> batch) {
     int place = sessions.claim();
     try {
       putAll(batch, sessions.get(place));
@@ -245,7 +245,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
     }
   }
 
-  private void putAll(Batch<K, V> batch, Entries<K, V> entries) {
+  private void putAll(EntryBatch<K, V> batch, Entries<K, V> entries) {
     for (int i = 0; i < batch.size(); i++) {
       seekInside(entries, batch.key(i));
     }
@@ -265,25 +265,25 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   /** Counts the entries, by a scan; {@link Integer#MAX_VALUE} if there are more. */
   @Override
   public int size() {
-    return (int) Math.min(Integer.MAX_VALUE, cursor(Batch.Content.COUNT).count());
+    return (int) Math.min(Integer.MAX_VALUE, cursor(EntryBatch.Content.COUNT).count());
   }
 
   @Override
   public void clear() {
-    for (Cursor<K, V> cursor = cursor(Batch.Content.KEYS); cursor.hasNext(); ) {
+    for (Cursor<K, V> cursor = cursor(EntryBatch.Content.KEYS); cursor.hasNext(); ) {
       cursor.advance();
       cursor.remove();
     }
   }
 
   /** Makes a cursor in front of the first entry. */
-  final Cursor<K, V> cursor(Batch.Content content) {
+  final Cursor<K, V> cursor(EntryBatch.Content content) {
     checkOpen();
     return new Cursor<>(this, descending, content, bounds);
   }
 
   /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
-  final void copy(Bounds within, boolean down, Batch<K, V> batch) {
+  final void copy(Bounds within, boolean down, EntryBatch<K, V> batch) {
     int place = sessions.claim();
     try {
       sessions.get(place).copy(within, down, batch);
@@ -418,7 +418,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   }
 
   /** Returns a view of the keys whose encodings are in a range. */
-  final ConcurrentNavigableMap<K, V> view(KeyRange range) {
+  final ConcurrentNavigableMap<K, V> view(PrefixRange range) {
     MemorySegment from = index.keys().atOrAbove(range.from());
     byte[] end = range.to();
     return view(
@@ -483,7 +483,7 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   @Override
   public NavigableSet<K> navigableKeySet() {
     checkOpen();
-    return new KeySet<>(this);
+    return new MapKeySet<>(this);
   }
 
   @Override

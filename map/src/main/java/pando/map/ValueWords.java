@@ -55,7 +55,7 @@ abstract class ValueWords<V> implements AutoCloseable {
   }
 
   /**
-   * Loads the first of several values, at least one, until they have {@link Batch#BYTES_MAX}.
+   * Loads the first of several values, at least one, until they have {@link EntryBatch#BYTES_MAX}.
    *
    * @return how many
    */

@@ -15,12 +15,12 @@ final class Values<K, V> extends AbstractCollection<V> {
 
   @Override
   public Iterator<V> iterator() {
-    return new CursorIterator<>(map.cursor(Batch.Content.ENTRIES), Cursor::value);
+    return new CursorIterator<>(map.cursor(EntryBatch.Content.ENTRIES), Cursor::value);
   }
 
   @Override
   public Spliterator<V> spliterator() {
-    return new CursorSpliterator<>(map.cursor(Batch.Content.ENTRIES), Cursor::value, 0, null);
+    return new CursorSpliterator<>(map.cursor(EntryBatch.Content.ENTRIES), Cursor::value, 0, null);
   }
 
   @Override

@@ -20,7 +20,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   private static final int LOADS_MAX = 8;
 
   private final Session session;
-  private final Words<K> keys;
+  private final CodecWords<K> keys;
   private final ValueWords<V> values;
   private final Scanned scanned = new Scanned();
 
@@ -32,7 +32,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   private int goneTimes;
 
-  WordEntries(Session session, Words<K> keys, ValueWords<V> values) {
+  WordEntries(Session session, CodecWords<K> keys, ValueWords<V> values) {
     this.session = session;
     this.keys = keys;
     this.values = values;
@@ -322,7 +322,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void getAll(Batch<K, V> batch) {
+  void getAll(EntryBatch<K, V> batch) {
     int count = batch.size();
     for (int i = 0; i < count; i++) {
       seek(batch.key(i));
@@ -354,7 +354,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void putAll(Batch<K, V> batch) {
+  void putAll(EntryBatch<K, V> batch) {
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
       V value = batch.presentValue(i);
@@ -381,7 +381,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   @Override
-  void copy(Bounds bounds, boolean down, Batch<K, V> batch) {
+  void copy(Bounds bounds, boolean down, EntryBatch<K, V> batch) {
     batch.clear();
     if (bounds.isEmpty()) {
       return;
@@ -405,7 +405,7 @@ final class WordEntries<K, V> extends Entries<K, V> {
   }
 
   /** Adds the keys that were scanned, and reads entries again whose values were gone. */
-  private void addTo(Batch<K, V> batch, int size) {
+  private void addTo(EntryBatch<K, V> batch, int size) {
     for (int i = 0; i < size; i++) {
       if (batch.withKeys()) {
         batch.add(keys.fromWord(scanned.keys[i]));
@@ -421,15 +421,15 @@ final class WordEntries<K, V> extends Entries<K, V> {
 
   /** What a scan has found, or a batch stores. */
   private static final class Scanned implements EntryVisitor {
-    private final long[] keys = new long[Batch.ENTRIES_MAX];
-    private final long[] words = new long[Batch.ENTRIES_MAX];
+    private final long[] keys = new long[EntryBatch.ENTRIES_MAX];
+    private final long[] words = new long[EntryBatch.ENTRIES_MAX];
 
     /**
      * For keys that are looked up together: whether each is there, and where those are that are.
      */
-    private final boolean[] found = new boolean[Batch.ENTRIES_MAX];
+    private final boolean[] found = new boolean[EntryBatch.ENTRIES_MAX];
 
-    private final int[] places = new int[Batch.ENTRIES_MAX];
+    private final int[] places = new int[EntryBatch.ENTRIES_MAX];
     private int size;
 
     @Override

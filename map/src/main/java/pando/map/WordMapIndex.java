@@ -28,7 +28,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   private final Supplier<Partitioning> partitioning;
   private final Runnable flush;
   private final KeyBytes<K> keys;
-  private final Words<K> keyWords;
+  private final CodecWords<K> keyWords;
   private final ValueCodec<V> values;
 
   private final @Nullable BlobSpace space;
@@ -39,7 +39,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
       Supplier<Partitioning> partitioning,
       Runnable flush,
       KeyCodec<K> keys,
-      Words<K> keyWords,
+      CodecWords<K> keyWords,
       ValueCodec<V> values,
       @Nullable BlobSpace space) {
     this.index = index;
@@ -58,8 +58,8 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
    * @throws IllegalArgumentException if keys do not fit words
    */
   static <K, V> WordMapIndex<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
-    Words<K> keyWords = Words.ofKeys(keys, index.name());
-    BlobSpace space = Words.fit(values) ? null : BlobSpace.of(index);
+    CodecWords<K> keyWords = CodecWords.ofKeys(keys, index.name());
+    BlobSpace space = CodecWords.fit(values) ? null : BlobSpace.of(index);
     return new WordMapIndex<>(
         index, index::session, index::partitioning, index::flush, keys, keyWords, values, space);
   }
@@ -70,8 +70,8 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
    * @throws IllegalArgumentException if keys or values do not fit words
    */
   static <K, V> WordMapIndex<K, V> of(PandoClient client, KeyCodec<K> keys, ValueCodec<V> values) {
-    Words<K> keyWords = Words.of(keys, KEYS_OF_CLIENT);
-    Words.of(values, VALUES_OF_CLIENT);
+    CodecWords<K> keyWords = CodecWords.of(keys, KEYS_OF_CLIENT);
+    CodecWords.of(values, VALUES_OF_CLIENT);
     return new WordMapIndex<>(
         client.watched(),
         client::session,
@@ -122,7 +122,9 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   }
 
   private ValueWords<V> valueWords() {
-    return space == null ? new InlineValues<>(Words.of(values)) : new BlobValues<>(space, values);
+    return space == null
+        ? new InlineValues<>(CodecWords.of(values))
+        : new BlobValues<>(space, values);
   }
 
   @Override

@@ -78,7 +78,7 @@ public final class PandoHttp implements AutoCloseable {
       Supplier<List<String>> hindrances,
       PrometheusMeterRegistry registry,
       LiveFeed feed,
-      @Nullable History history) {}
+      @Nullable RowHistory history) {}
 
   private PandoHttp(HttpServer server, Duration timeMax) {
     this.server = server;
@@ -198,7 +198,8 @@ public final class PandoHttp implements AutoCloseable {
       boolean isKept) {
     Shown before = shown;
     LiveFeed feed = new LiveFeed(registry, hindrances, own, ++shows);
-    shown = new Shown(hindrances, registry, feed, isKept ? new History(feed, this::second) : null);
+    shown =
+        new Shown(hindrances, registry, feed, isKept ? new RowHistory(feed, this::second) : null);
     if (before != null && before.history != null) {
       before.history.close();
     }

@@ -283,11 +283,11 @@ class PandoHttpTest {
 
   @Test
   void shouldKeepTenMinutes() {
-    List<String> rows = History.kept(List.of(), "0");
-    for (int i = 1; i < 2 * History.ROWS_MAX; i++) {
-      rows = History.kept(rows, String.valueOf(i));
+    List<String> rows = RowHistory.kept(List.of(), "0");
+    for (int i = 1; i < 2 * RowHistory.ROWS_MAX; i++) {
+      rows = RowHistory.kept(rows, String.valueOf(i));
     }
-    assertThat(rows).hasSize(History.ROWS_MAX).first().isEqualTo("600");
+    assertThat(rows).hasSize(RowHistory.ROWS_MAX).first().isEqualTo("600");
     assertThat(rows).last().isEqualTo("1199");
   }
 
@@ -306,7 +306,7 @@ class PandoHttpTest {
             },
             json -> {},
             1);
-    try (History history = new History(feed, () -> 0)) {
+    try (RowHistory history = new RowHistory(feed, () -> 0)) {
       fails[0] = true;
       history.keep(1);
       fails[0] = false;

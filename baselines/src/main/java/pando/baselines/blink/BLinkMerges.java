@@ -38,7 +38,7 @@ public abstract class BLinkMerges {
   private final BLinkDescent descent;
   private final Catalogue catalogue;
   private final Worker worker;
-  private final Roots roots;
+  private final BLinkRoots roots;
 
   /** Number of entries below which a leaf is merged. */
   protected final double mergeBelow;
@@ -82,7 +82,7 @@ public abstract class BLinkMerges {
     this.parent = context.parent;
     this.message = context.message;
     this.children = new Children(childrenMax);
-    this.roots = new Roots(context);
+    this.roots = new BLinkRoots(context);
   }
 
   /** Returns whether an inner node with {@code count} children should be merged. */

@@ -48,7 +48,7 @@ public abstract class BLinkSplits {
   private final BLinkNodes nodes;
   private final SessionLocks locks;
   private final Catalogue catalogue;
-  private final Roots roots;
+  private final BLinkRoots roots;
   private final long message;
   private final long[] refused = new long[REFUSALS_MAX];
   private boolean begun;
@@ -68,7 +68,7 @@ public abstract class BLinkSplits {
     this.sibling = context.sibling;
     this.parent = context.parent;
     this.message = context.message;
-    this.roots = new Roots(context);
+    this.roots = new BLinkRoots(context);
   }
 
   /**

@@ -6,7 +6,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 
 /** Locks that are taken by CAS and are always exclusive, as Sherman's global locks. */
-final class CasLocks extends NodeLocks {
+final class CasLocks extends DeftNodeLocks {
   /*
    * DEFT's ablation without its SX lock. The word is 0, or names its holder. A waiter posts the CAS
    * and the READs again after a short pause. There is no order among waiters, and each attempt

@@ -11,7 +11,7 @@ import pando.index.pool.Catalogue;
 final class DeftBuilder extends TreeBuilder {
   private final InnerLayout inners;
   private final DeftServer server;
-  private final Nodes nodes;
+  private final DeftNodes nodes;
   private final VerbList list = new VerbList();
 
   /** By level, the children of the open node. */
@@ -21,7 +21,7 @@ final class DeftBuilder extends TreeBuilder {
     super(fabric, server.allocator, server.inners.nodeBytes(), server.leaves.capacity(), fill);
     this.server = server;
     this.inners = server.inners;
-    this.nodes = new Nodes(server, worker(), message());
+    this.nodes = new DeftNodes(server, worker(), message());
     for (int level = 0; level < children.length; level++) {
       children[level] = new Children(inners.capacity());
     }

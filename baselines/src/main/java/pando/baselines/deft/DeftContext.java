@@ -10,8 +10,8 @@ final class DeftContext extends BLinkContext {
   private static final int OPERANDS_BYTES = 80;
 
   final DeftServer server;
-  final NodeLocks locks;
-  final Nodes nodes;
+  final DeftNodeLocks locks;
+  final DeftNodes nodes;
 
   /**
    * Local offset of the operands of a 16-byte CAS; other verbs use it for a word that they return.
@@ -21,12 +21,14 @@ final class DeftContext extends BLinkContext {
   DeftContext(DeftServer server, Fabric fabric, int session) {
     int nodeBytes = server.options.nodeBytes();
     super(
-        server, fabric, nodeBytes + OPERANDS_BYTES + NodeLocks.SCRATCH_BYTES + Nodes.SCRATCH_BYTES);
+        server,
+        fabric,
+        nodeBytes + OPERANDS_BYTES + DeftNodeLocks.SCRATCH_BYTES + DeftNodes.SCRATCH_BYTES);
     this.server = server;
     this.operands = own + nodeBytes;
     long ofLocks = operands + OPERANDS_BYTES;
     this.locks =
-        NodeLocks.of(
+        DeftNodeLocks.of(
             server.locks,
             server.abandoned,
             !server.options.sxLocks(),
@@ -35,18 +37,18 @@ final class DeftContext extends BLinkContext {
             session,
             worker,
             ofLocks);
-    boolean landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.LINE_BYTES;
-    long ofNodes = ofLocks + NodeLocks.SCRATCH_BYTES;
-    this.nodes = new Nodes(server, landsByLine, worker, own, ofNodes);
+    boolean landsByLine = fabric.capabilities().atomicityBytes() >= DeftLeafLayout.LINE_BYTES;
+    long ofNodes = ofLocks + DeftNodeLocks.SCRATCH_BYTES;
+    this.nodes = new DeftNodes(server, landsByLine, worker, own, ofNodes);
   }
 
   @Override
-  protected Nodes nodes() {
+  protected DeftNodes nodes() {
     return nodes;
   }
 
   @Override
-  protected NodeLocks locks() {
+  protected DeftNodeLocks locks() {
     return locks;
   }
 

@@ -11,11 +11,11 @@ final class DeftEmptyTree extends EmptyTree {
   private final DeftServer server;
   private final Worker worker;
   private final MemorySegment memory;
-  private final Nodes nodes;
+  private final DeftNodes nodes;
   private final VerbList list = new VerbList();
 
   DeftEmptyTree(PoolChange change, DeftServer server) {
-    Nodes nodes = new Nodes(server, change.worker(), change.message());
+    DeftNodes nodes = new DeftNodes(server, change.worker(), change.message());
     super(change, server, nodes);
     this.server = server;
     this.worker = change.worker();

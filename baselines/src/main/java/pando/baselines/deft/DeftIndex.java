@@ -18,7 +18,7 @@ import pando.index.pool.PoolChange;
 public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final Fabric fabric;
   private final DeftOptions options;
-  private final Validation validation;
+  private final DeftValidation validation;
 
   DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
@@ -47,7 +47,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
    * Returns the validation for a fabric, after checking that the fabric has the capabilities it
    * needs.
    */
-  static Validation resolve(Fabric fabric, DeftOptions options) {
+  static DeftValidation resolve(Fabric fabric, DeftOptions options) {
     if (fabric.memoryServers() > ChildPointer.SERVERS_MAX) {
       throw new IllegalArgumentException(
           "pointers name no more memory servers: memoryServers=%s, greatest=%s"
@@ -63,8 +63,8 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
     return options.validation().on(fabric, options.sxLocks());
   }
 
-  /** Returns how readers detect torn nodes, with {@link Validation#AUTO} resolved. */
-  public Validation validation() {
+  /** Returns how readers detect torn nodes, with {@link DeftValidation#AUTO} resolved. */
+  public DeftValidation validation() {
     return validation;
   }
 

@@ -12,7 +12,7 @@ import pando.index.settings.SystemOptions;
 /**
  * The settings of DEFT, each technique of which can be switched by itself. Immutable.
  *
- * <p>Choose {@link Validation#CHECKSUM} if bits of the pool's memory can flip. The other
+ * <p>Choose {@link DeftValidation#CHECKSUM} if bits of the pool's memory can flip. The other
  * validations detect torn READs, but not a flipped bit in a value.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
@@ -35,7 +35,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
-          Validation.AUTO,
+          DeftValidation.AUTO,
           "how readers detect torn READs; auto is opdv where the fabric lands 64 bytes as "
               + "one, as in the simulator, else versions, as on local and shm; checksum alone "
               + "detects flipped bits in values as well");
@@ -124,11 +124,11 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   }
 
   /**
-   * Returns how readers detect torn READs. {@link Validation#CHECKSUM} alone detects flipped bits
-   * in values as well.
+   * Returns how readers detect torn READs. {@link DeftValidation#CHECKSUM} alone detects flipped
+   * bits in values as well.
    */
-  public Validation validation() {
-    return settings().choice(VALIDATION, Validation.class);
+  public DeftValidation validation() {
+    return settings().choice(VALIDATION, DeftValidation.class);
   }
 
   /**
@@ -165,7 +165,7 @@ public final class DeftOptions extends SystemOptions<DeftOptions> {
   }
 
   /** Returns these options with another {@link #validation()}. */
-  public DeftOptions withValidation(Validation value) {
+  public DeftOptions withValidation(DeftValidation value) {
     return with(VALIDATION.name(), value.toString());
   }
 

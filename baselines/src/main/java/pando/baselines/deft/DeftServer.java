@@ -26,8 +26,8 @@ final class DeftServer extends BLinkServer {
   private static final int SERVER_SHIFT = INCARNATION_SHIFT + INCARNATION_BITS;
 
   final DeftOptions options;
-  final Validation validation;
-  final LeafLayout leaves;
+  final DeftValidation validation;
+  final DeftLeafLayout leaves;
   final InnerLayout inners;
   final LockWords locks;
   final AbandonedTickets abandoned = new AbandonedTickets();
@@ -38,7 +38,7 @@ final class DeftServer extends BLinkServer {
       int number,
       Fabric fabric,
       DeftOptions options,
-      Validation validation,
+      DeftValidation validation,
       RandomGenerator random) {
     this(number, fabric, options, validation, random, new LockWords(fabric));
   }
@@ -47,7 +47,7 @@ final class DeftServer extends BLinkServer {
       int number,
       Fabric fabric,
       DeftOptions options,
-      Validation validation,
+      DeftValidation validation,
       RandomGenerator random,
       LockWords locks) {
     super(
@@ -56,11 +56,11 @@ final class DeftServer extends BLinkServer {
         fabric,
         options.nodeBytes(),
         DeftOptions.SESSIONS_MAX,
-        IndexCache.of(options.copyChildren(), options.copies(), TOP_FRAMES, Shape.QUARTERS));
+        IndexCache.of(options.copyChildren(), options.copies(), TOP_FRAMES, DeftShape.QUARTERS));
     this.options = options;
     this.validation = validation;
     this.inners = new InnerLayout(options.nodeBytes(), options.segments());
-    this.leaves = new LeafLayout(options.nodeBytes(), options.hashLeaves());
+    this.leaves = new DeftLeafLayout(options.nodeBytes(), options.hashLeaves());
     this.locks = locks;
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
@@ -71,7 +71,7 @@ final class DeftServer extends BLinkServer {
    * Returns the number of the system with these options. Compute servers can use one tree together
    * only if it is the same for all.
    */
-  static int system(DeftOptions options, Validation validation) {
+  static int system(DeftOptions options, DeftValidation validation) {
     return SYSTEM
         | (options.hashLeaves() ? HASHED : 0)
         | (options.sxLocks() ? SX : 0)

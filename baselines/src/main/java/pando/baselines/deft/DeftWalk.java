@@ -20,7 +20,7 @@ final class DeftWalk extends BLinkWalk {
 
   private DeftWalk(DeftServer server, Worker worker, long scratch, boolean entries) {
     super(
-        new Nodes(server, worker, scratch),
+        new DeftNodes(server, worker, scratch),
         server.inners.nodeBytes(),
         server.leaves.capacity(),
         server.inners.capacity(),
@@ -37,7 +37,7 @@ final class DeftWalk extends BLinkWalk {
    * @throws IllegalStateException if the pool holds no such index
    */
   static Tree of(Fabric fabric, DeftOptions options, boolean entries) {
-    Validation validation = DeftIndex.resolve(fabric, options);
+    DeftValidation validation = DeftIndex.resolve(fabric, options);
     long message = options.nodeBytes();
     try (RegisteredMemory registered = fabric.register(message + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(registered);
@@ -69,9 +69,9 @@ final class DeftWalk extends BLinkWalk {
 
   @Override
   protected Children children(long address, long low, long high) {
-    Children children = copy(Shape.WHOLE, 0, low, high);
+    Children children = copy(DeftShape.WHOLE, 0, low, high);
     int shape = InnerLayout.shape(NodeHeader.first(memory, NODE));
-    for (int part = 0; part < Shape.parts(shape); part++) {
+    for (int part = 0; part < DeftShape.parts(shape); part++) {
       checkPart(address, shape, part, children);
     }
     return children;
@@ -83,7 +83,7 @@ final class DeftWalk extends BLinkWalk {
     for (int i = 0; i < all.count; i++) {
       long key = Math.max(all.keys[i], own.low);
       boolean asked =
-          Shape.partOf(shape, all.low, key) == part && key <= all.high && key >= own.low;
+          DeftShape.partOf(shape, all.low, key) == part && key <= all.high && key >= own.low;
       boolean next = i + 1 < all.count && all.keys[i + 1] <= key;
       if (asked && !next && own.pointers[own.childOf(key)] != all.pointers[i]) {
         problem(address, "part " + part + " does not know the child of key=" + key);

@@ -2,7 +2,7 @@ package pando.baselines.deft;
 
 import java.lang.foreign.MemorySegment;
 import pando.baselines.blink.BLinkSize;
-import pando.baselines.deft.Leaves.Access;
+import pando.baselines.deft.DeftLeaves.Access;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
@@ -35,13 +35,13 @@ final class DeftWorker extends HostedWorker {
   private static final int FOUND = 64;
 
   private final DeftContext context;
-  private final LeafLayout layout;
+  private final DeftLeafLayout layout;
   private final MemorySegment memory;
-  private final NodeLocks locks;
-  private final Nodes nodes;
-  private final Leaves leaves;
-  private final Splits splits;
-  private final Merges merges;
+  private final DeftNodeLocks locks;
+  private final DeftNodes nodes;
+  private final DeftLeaves leaves;
+  private final DeftSplits splits;
+  private final DeftMerges merges;
   private final BLinkSize size;
   private final VerbList list = new VerbList();
   private final long leaf;
@@ -57,8 +57,13 @@ final class DeftWorker extends HostedWorker {
   private boolean writing;
 
   DeftWorker(DeftServer server, DeftContext context, int session, boolean cas16) {
-    Descent descent = new Descent(context);
-    super(server, session, context, new Neighbours(context, descent), new Scans(context, descent));
+    DeftDescent descent = new DeftDescent(context);
+    super(
+        server,
+        session,
+        context,
+        new DeftNeighbours(context, descent),
+        new DeftScans(context, descent));
     this.context = context;
     this.layout = server.leaves;
     this.memory = context.memory;
@@ -66,9 +71,9 @@ final class DeftWorker extends HostedWorker {
     this.nodes = context.nodes;
     this.leaf = context.leaf;
     this.operands = context.operands;
-    this.leaves = new Leaves(context, descent);
-    this.splits = new Splits(context, descent);
-    this.merges = new Merges(context, descent, splits);
+    this.leaves = new DeftLeaves(context, descent);
+    this.splits = new DeftSplits(context, descent);
+    this.merges = new DeftMerges(context, descent, splits);
     this.size = new BLinkSize(context, descent);
     this.shared = server.validation.allowsSharing() && server.options.sxLocks();
     this.cas16 = cas16;
@@ -82,7 +87,7 @@ final class DeftWorker extends HostedWorker {
   @Override
   protected boolean get(long wanted) {
     int index = leaves.read(wanted);
-    value = index < 0 ? 0 : LeafLayout.value(memory, leaf, index);
+    value = index < 0 ? 0 : DeftLeafLayout.value(memory, leaf, index);
     return index >= 0;
   }
 
@@ -137,11 +142,11 @@ final class DeftWorker extends HostedWorker {
   /** Exchanges the value of an entry, or only reads it, and unlocks the leaf. */
   private void exchange(long node, int index, Request wanted) {
     list.clear();
-    value = LeafLayout.value(memory, leaf, index);
+    value = DeftLeafLayout.value(memory, leaf, index);
     writing = wanted.stores(true, value);
     if (writing) {
-      int position = LeafLayout.valuePosition(index);
-      LeafLayout.setValue(memory, leaf, index, wanted.stored());
+      int position = DeftLeafLayout.valuePosition(index);
+      DeftLeafLayout.setValue(memory, leaf, index, wanted.stored());
       list.write(node + position, leaf + position, Long.BYTES);
       nodes.addChecksum(list, leaf);
     }
@@ -150,7 +155,7 @@ final class DeftWorker extends HostedWorker {
 
   /** Exchanges a value as {@link #exchange}, while others may exchange it, too. */
   private void exchangeShared(long node, int index, Request wanted) {
-    long place = node + LeafLayout.valuePosition(index);
+    long place = node + DeftLeafLayout.valuePosition(index);
     long compared = wanted.operation().compares() ? -1 : 0;
     list.clear();
     // Of an operation that compares, the CAS decides.
@@ -158,7 +163,7 @@ final class DeftWorker extends HostedWorker {
     if (writing) {
       list.maskedCas(place, wanted.expected(), compared, wanted.stored(), -1, operands);
     } else if (nodes.readsEntriesWhole()) {
-      Words.set(memory, operands, LeafLayout.value(memory, leaf, index));
+      Words.set(memory, operands, DeftLeafLayout.value(memory, leaf, index));
     } else {
       // The value was written with or before the key, which an earlier READ has found.
       list.read(place, operands, Long.BYTES);
@@ -178,7 +183,7 @@ final class DeftWorker extends HostedWorker {
     }
     if (!shared) {
       layout.add(memory, leaf, wanted, stored);
-      writeEntry(node, index, LeafLayout.ENTRY_BYTES);
+      writeEntry(node, index, DeftLeafLayout.ENTRY_BYTES);
       return true;
     }
     long unused = layout.unusedKey(index);
@@ -186,7 +191,7 @@ final class DeftWorker extends HostedWorker {
     setOperand(COMPARE_MASK, -1, 0);
     setOperand(SWAP, wanted, stored);
     setOperand(SWAP_MASK, -1, -1);
-    list.clear().maskedCas16(node + LeafLayout.position(index), operands);
+    list.clear().maskedCas16(node + DeftLeafLayout.position(index), operands);
     writing = true;
     locks.writeAndUnlock(node, list);
     return Words.get(memory, operands + FOUND) == unused;
@@ -209,7 +214,7 @@ final class DeftWorker extends HostedWorker {
       return true;
     }
     if (index >= 0) {
-      writeEntry(node, index, LeafLayout.ENTRY_BYTES);
+      writeEntry(node, index, DeftLeafLayout.ENTRY_BYTES);
     } else {
       writeLeaf(node);
     }
@@ -220,7 +225,7 @@ final class DeftWorker extends HostedWorker {
    * Writes the first {@code bytes} of an entry of an exclusively locked leaf, and unlocks the leaf.
    */
   private void writeEntry(long node, int index, int bytes) {
-    int position = LeafLayout.position(index);
+    int position = DeftLeafLayout.position(index);
     list.clear().write(node + position, leaf + position, bytes);
     nodes.addChecksum(list, leaf);
     writing = true;
@@ -239,7 +244,7 @@ final class DeftWorker extends HostedWorker {
     long node = leaves.lock(key, Access.WHOLE);
     int index = layout.find(memory, leaf, key);
     boolean found = index >= 0;
-    value = found ? LeafLayout.value(memory, leaf, index) : 0;
+    value = found ? DeftLeafLayout.value(memory, leaf, index) : 0;
     if (!wanted.removes(found, value)) {
       locks.unlock(node);
       return found;

@@ -25,7 +25,7 @@ import pando.fabric.memory.Words;
  *             +---+-----------+--------+-------+-------+-------+-------------+
  * </pre>
  *
- * <p>The {@link Shape} in the pointer to a node divides the node into parts: four segments, two
+ * <p>The {@link DeftShape} in the pointer to a node divides the node into parts: four segments, two
  * halves, or one whole. The entries of a part are in any order, except that its last entry has the
  * greatest key. If a part has no entries of its own, its last entry repeats the last one of the
  * part before. So a READ of a part and of the one entry before it (in 1 KB, 16 entries or 256
@@ -44,7 +44,7 @@ final class InnerLayout {
   /** Index of the entry before the segments: that of the leftmost child. */
   static final int FIRST = -1;
 
-  private static final int SEGMENTS = Shape.QUARTERS;
+  private static final int SEGMENTS = DeftShape.QUARTERS;
   private static final int ENTRIES = NodeHeader.BYTES;
   private static final int ENTRY_BYTES = 16;
   private static final int KEY = 8;
@@ -162,12 +162,12 @@ final class InnerLayout {
   // Parts.
 
   private int partEntries(int shape) {
-    return segmentEntries * (SEGMENTS / Shape.parts(shape));
+    return segmentEntries * (SEGMENTS / DeftShape.parts(shape));
   }
 
   /** Adds the READ of a part and of the entry before it, to the same offsets in the local node. */
   void addRead(VerbList list, int shape, int part, long address, long node) {
-    if (shape == Shape.WHOLE) {
+    if (shape == DeftShape.WHOLE) {
       list.read(address, node, nodeBytes);
       return;
     }
@@ -206,8 +206,8 @@ final class InnerLayout {
         insert(children, key(memory, node, index), pointer(memory, node, index));
       }
     }
-    children.low = Shape.lowOfPart(shape, low, part);
-    children.high = Shape.highOfPart(shape, low, high, part);
+    children.low = DeftShape.lowOfPart(shape, low, part);
+    children.high = DeftShape.highOfPart(shape, low, high, part);
   }
 
   /** Inserts a child in key order. Does nothing if there is a child with this key. */
@@ -261,10 +261,10 @@ final class InnerLayout {
     }
     put(memory, node, FIRST, keys[from], ChildPointer.withData(pointers[from], version));
     int next = from + 1;
-    for (int part = 0; part < Shape.parts(shape); part++) {
+    for (int part = 0; part < DeftShape.parts(shape); part++) {
       int index = part * partEntries(shape);
       int last = index + partEntries(shape) - 1;
-      while (next < to && Shape.partOf(shape, keys[from], keys[next]) == part) {
+      while (next < to && DeftShape.partOf(shape, keys[from], keys[next]) == part) {
         put(memory, node, index++, keys[next], ChildPointer.withData(pointers[next], version));
         next++;
       }
@@ -290,23 +290,23 @@ final class InnerLayout {
   private int shapeFor(long[] keys, int from, int to, long high) {
     int width = Long.SIZE - Long.numberOfLeadingZeros(high - keys[from]);
     for (int parts = SEGMENTS; segmented && parts > 1; parts /= 2) {
-      int best = Shape.WHOLE;
+      int best = DeftShape.WHOLE;
       int least = segmentEntries * (SEGMENTS / parts) + 1;
       // Begins with the shift that divides the range of keys evenly, which is best for uniform
       // keys.
       for (int shift = Math.max(width - 2, 0); shift >= 0; shift--) {
-        int shape = Shape.of(parts, shift);
+        int shape = DeftShape.of(parts, shift);
         int most = fullest(shape, keys, from, to);
         if (most < least) {
           least = most;
           best = shape;
         }
       }
-      if (best != Shape.WHOLE) {
+      if (best != DeftShape.WHOLE) {
         return best;
       }
     }
-    return Shape.WHOLE;
+    return DeftShape.WHOLE;
   }
 
   private static int fullest(int shape, long[] keys, int from, int to) {
@@ -314,7 +314,7 @@ final class InnerLayout {
     int part = 0;
     int size = 0;
     for (int i = from + 1; i < to; i++) {
-      int other = Shape.partOf(shape, keys[from], keys[i]);
+      int other = DeftShape.partOf(shape, keys[from], keys[i]);
       size = other == part ? size + 1 : 1;
       part = other;
       most = Math.max(most, size);
@@ -331,7 +331,7 @@ final class InnerLayout {
   boolean add(MemorySegment memory, long node, long key, long pointer, VerbList list) {
     long descriptor = NodeHeader.first(memory, node);
     int shape = shape(descriptor);
-    int part = Shape.partOf(shape, NodeHeader.low(memory, node), key);
+    int part = DeftShape.partOf(shape, NodeHeader.low(memory, node), key);
     int first = part * partEntries(shape);
     int last = first + partEntries(shape) - 1;
     long added = ChildPointer.withData(pointer, version(descriptor));
@@ -351,7 +351,7 @@ final class InnerLayout {
       store(memory, node, last, key, added, list);
     }
     for (int next = part + 1;
-        next < Shape.parts(shape) && isRepeated(memory, node, shape, next);
+        next < DeftShape.parts(shape) && isRepeated(memory, node, shape, next);
         next++) {
       store(memory, node, (next + 1) * partEntries(shape) - 1, key, added, list);
     }
@@ -365,7 +365,7 @@ final class InnerLayout {
   private boolean isRepeated(MemorySegment memory, long node, int shape, int part) {
     long lastKey = key(memory, node, (part + 1) * partEntries(shape) - 1);
     long low = NodeHeader.low(memory, node);
-    return lastKey == low || Shape.partOf(shape, low, lastKey) < part;
+    return lastKey == low || DeftShape.partOf(shape, low, lastKey) < part;
   }
 
   private static int findUnused(MemorySegment memory, long node, int first, int last) {

@@ -18,8 +18,8 @@ import pando.index.node.Checksums;
  *
  * <p>A node covers the keys {@code low} to {@code high}, both inclusive; {@code sibling} is the
  * address of the node that covers the keys above, {@code NULL} for the last node. The checksum is
- * used with {@link Validation#CHECKSUM} only, and the count in sorted leaves only. The highest bit
- * of the first word is set in leaves, clear in inner nodes.
+ * used with {@link DeftValidation#CHECKSUM} only, and the count in sorted leaves only. The highest
+ * bit of the first word is set in leaves, clear in inner nodes.
  */
 final class NodeHeader {
   static final int BYTES = 64;

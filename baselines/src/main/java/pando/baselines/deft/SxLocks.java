@@ -7,7 +7,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 
 /** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
-final class SxLocks extends NodeLocks {
+final class SxLocks extends DeftNodeLocks {
   /*
    * A ticket lock in one word, see SxWord. A session locks by an FAA that adds a ticket; the word
    * that the FAA finds shows which tickets are earlier. A shared ticket has its turn when all

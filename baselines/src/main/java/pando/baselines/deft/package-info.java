@@ -5,8 +5,8 @@
  *
  * <p>The code relies only on what the fabric promises: aligned parts of {@code atomicityBytes} land
  * as one, verbs of one worker to one memory server take effect in posting order, and there are
- * masked atomics. How a reader detects a torn node is a {@linkplain pando.baselines.deft.Validation
- * setting}. {@code LeafLayout} and {@code InnerLayout} draw the nodes, {@code SxWord} the word of a
- * lock.
+ * masked atomics. How a reader detects a torn node is a {@linkplain
+ * pando.baselines.deft.DeftValidation setting}. {@code DeftLeafLayout} and {@code InnerLayout} draw
+ * the nodes, {@code SxWord} the word of a lock.
  */
 package pando.baselines.deft;

@@ -29,7 +29,7 @@ final class CallWrites {
   private final RolexServer server;
   private final PoolPlaces places;
   private final ModelPages pages;
-  private final Leaves leaves;
+  private final RolexLeaves leaves;
   private final ModelView model;
   private final ModelView stale;
   private final Worker worker;
@@ -44,7 +44,7 @@ final class CallWrites {
   private boolean done;
   private long before;
 
-  CallWrites(RolexContext context, Leaves leaves) {
+  CallWrites(RolexContext context, RolexLeaves leaves) {
     this.server = context.server;
     this.places = server.places;
     this.pages = context.pages;

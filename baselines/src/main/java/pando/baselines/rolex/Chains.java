@@ -16,7 +16,7 @@ import pando.index.CorruptNodeException;
  * on, finds every entry that is there all the time.
  */
 final class Chains {
-  private final LeafLayout layout;
+  private final RolexLeafLayout layout;
   private final PoolPlaces places;
   private final SynonymTable synonyms;
   private final Worker worker;
@@ -77,7 +77,7 @@ final class Chains {
 
   /** Adds the READ of the synonym leaf that a leaf which was read links to. */
   void addLinked(VerbList reads, int slot, long image) {
-    long link = LeafLayout.link(memory, image);
+    long link = RolexLeafLayout.link(memory, image);
     addRead(reads, slot, places.isSynonym(link) ? link : GlobalAddress.NULL);
   }
 
@@ -91,9 +91,9 @@ final class Chains {
   /** Selects the chain behind a whole leaf. {@link #start} reads its first synonym leaf. */
   void begin(LeafCursor before) {
     owner = before;
-    first = LeafLayout.link(memory, before.image);
-    low = LeafLayout.low(memory, before.image);
-    high = LeafLayout.high(memory, before.image);
+    first = RolexLeafLayout.link(memory, before.image);
+    low = RolexLeafLayout.low(memory, before.image);
+    high = RolexLeafLayout.high(memory, before.image);
     leaf.address = GlobalAddress.NULL;
     hops = 0;
     broken = false;
@@ -119,7 +119,7 @@ final class Chains {
       mark = leaf.address;
       markAt *= 2;
     }
-    leaf.address = LeafLayout.link(memory, leaf.image);
+    leaf.address = RolexLeafLayout.link(memory, leaf.image);
     hops++;
     readSingle();
   }
@@ -140,8 +140,8 @@ final class Chains {
   /** Returns whether the leaf that was read is whole, and of this chain. */
   private boolean isSynonym() {
     return layout.isWhole(memory, leaf.image, leaf.identity())
-        && LeafLayout.low(memory, leaf.image) == low
-        && LeafLayout.high(memory, leaf.image) == high;
+        && RolexLeafLayout.low(memory, leaf.image) == low
+        && RolexLeafLayout.high(memory, leaf.image) == high;
   }
 
   /** Returns whether there is a synonym leaf here. */

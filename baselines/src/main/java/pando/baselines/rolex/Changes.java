@@ -8,7 +8,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.session.Request;
 
-/** Changes entries of the leaf that {@link Leaves#lock} has found, and of its chain. */
+/** Changes entries of the leaf that {@link RolexLeaves#lock} has found, and of its chain. */
 final class Changes {
   /*
    * An entry goes into its leaf while that has room, else into the first synonym leaf with room,
@@ -28,10 +28,10 @@ final class Changes {
 
   private final RolexServer server;
   private final RolexContext context;
-  private final LeafLayout layout;
+  private final RolexLeafLayout layout;
   private final NodeLocks locks;
   private final Chains chains;
-  private final Leaves leaves;
+  private final RolexLeaves leaves;
   private final Worker worker;
   private final MemorySegment memory;
   private final VerbList list = new VerbList();
@@ -61,7 +61,7 @@ final class Changes {
   private boolean due;
   private long before;
 
-  Changes(RolexContext context, Leaves leaves) {
+  Changes(RolexContext context, RolexLeaves leaves) {
     this.server = context.server;
     this.context = context;
     this.layout = server.leaves;
@@ -100,13 +100,13 @@ final class Changes {
    */
   boolean write(Request wanted) {
     boolean found = find(wanted.key());
-    before = found ? LeafLayout.value(memory, holder.image, holder.index) : 0;
+    before = found ? RolexLeafLayout.value(memory, holder.image, holder.index) : 0;
     boolean stores = wanted.stores(found, before);
     if (wanted.removes(found, before)) {
       remove();
     } else if (found && stores) {
-      LeafLayout.setValue(memory, holder.image, holder.index, wanted.stored());
-      change(holder, LeafLayout.bytesTo(holder.index + 1));
+      RolexLeafLayout.setValue(memory, holder.image, holder.index, wanted.stored());
+      change(holder, RolexLeafLayout.bytesTo(holder.index + 1));
       post();
     } else if (stores) {
       add(wanted.key(), wanted.stored());
@@ -158,12 +158,12 @@ final class Changes {
       addSynonym(key, value);
       return;
     }
-    if (LeafLayout.isEmpty(memory, leaf.image)) {
+    if (RolexLeafLayout.isEmpty(memory, leaf.image)) {
       moreCounts = RunLayout.counts(-1, 0);
     }
     LeafCursor target = inLeaf ? leaf : roomy;
-    LeafLayout.insert(memory, target.image, -1 - target.index, key, value);
-    change(target, LeafLayout.usedBytes(memory, target.image));
+    RolexLeafLayout.insert(memory, target.image, -1 - target.index, key, value);
+    change(target, RolexLeafLayout.usedBytes(memory, target.image));
     post();
   }
 
@@ -173,16 +173,16 @@ final class Changes {
     long synonym = server.allocator.allocateSynonym(worker, context.message, memoryServer);
     try {
       roomy.set(leaf.slot, context.leaf, synonym, leaf.stamp);
-      LeafLayout.format(
+      RolexLeafLayout.format(
           memory,
           roomy.image,
-          LeafLayout.low(memory, leaf.image),
-          LeafLayout.high(memory, leaf.image),
-          LeafLayout.link(memory, leaf.image));
-      LeafLayout.append(memory, roomy.image, key, value);
-      LeafLayout.setLink(memory, leaf.image, synonym);
-      change(roomy, LeafLayout.usedBytes(memory, roomy.image));
-      change(leaf, LeafLayout.HEADER_BYTES);
+          RolexLeafLayout.low(memory, leaf.image),
+          RolexLeafLayout.high(memory, leaf.image),
+          RolexLeafLayout.link(memory, leaf.image));
+      RolexLeafLayout.append(memory, roomy.image, key, value);
+      RolexLeafLayout.setLink(memory, leaf.image, synonym);
+      change(roomy, RolexLeafLayout.usedBytes(memory, roomy.image));
+      change(leaf, RolexLeafLayout.HEADER_BYTES);
       moreCounts = RunLayout.counts(0, 1);
       post();
     } finally {
@@ -195,17 +195,17 @@ final class Changes {
   }
 
   private void remove() {
-    LeafLayout.delete(memory, holder.image, holder.index);
-    boolean unlinks = holder != leaf && LeafLayout.count(memory, holder.image) == 0;
+    RolexLeafLayout.delete(memory, holder.image, holder.index);
+    boolean unlinks = holder != leaf && RolexLeafLayout.count(memory, holder.image) == 0;
     if (unlinks) {
-      LeafLayout.setLink(memory, previous.image, LeafLayout.link(memory, holder.image));
-      change(previous, LeafLayout.HEADER_BYTES);
+      RolexLeafLayout.setLink(memory, previous.image, RolexLeafLayout.link(memory, holder.image));
+      change(previous, RolexLeafLayout.HEADER_BYTES);
       change(holder, Long.BYTES);
-      LeafLayout.retire(memory, holder.image);
+      RolexLeafLayout.retire(memory, holder.image);
     } else {
-      change(holder, LeafLayout.usedBytes(memory, holder.image));
+      change(holder, RolexLeafLayout.usedBytes(memory, holder.image));
     }
-    boolean empties = LeafLayout.isEmpty(memory, leaf.image);
+    boolean empties = RolexLeafLayout.isEmpty(memory, leaf.image);
     moreCounts = RunLayout.counts(empties ? 1 : 0, unlinks ? -1 : 0);
     post();
     due |= empties && 2 * RunLayout.empties(counts()) >= leaves.model.leaves();
@@ -213,13 +213,13 @@ final class Changes {
       server.allocator.freeSynonym(worker, context.message, holder.address);
     }
     if (unlinks && previous.address == leaf.address) {
-      server.synonyms.set(leaf.address, LeafLayout.link(memory, leaf.image));
+      server.synonyms.set(leaf.address, RolexLeafLayout.link(memory, leaf.image));
     }
   }
 
   /** Records a changed leaf, whose first {@code bytes} bytes are to be written. */
   private void change(LeafCursor changed, int bytes) {
-    LeafLayout.seal(memory, changed.image, changed.identity());
+    RolexLeafLayout.seal(memory, changed.image, changed.identity());
     addresses[writes] = changed.address;
     images[writes] = changed.image;
     lengths[writes] = bytes;
@@ -295,7 +295,7 @@ final class Changes {
     for (int i = 0; i < model.leaves(); i++) {
       counted.set(0, context.leaf, server.runs.leafAddress(model.place, i), leaf.stamp);
       worker.read(counted.address, counted.image, layout.bytes());
-      empties += LeafLayout.isEmpty(memory, counted.image) ? 1 : 0;
+      empties += RolexLeafLayout.isEmpty(memory, counted.image) ? 1 : 0;
       synonyms += chains.count(counted);
     }
     Words.set(memory, context.words, RunLayout.counts(empties, synonyms));

@@ -48,9 +48,9 @@ final class EntryBuffer {
 
   /** Adds all entries of a leaf. */
   void addLeaf(MemorySegment memory, long leaf) {
-    int entries = LeafLayout.count(memory, leaf);
+    int entries = RolexLeafLayout.count(memory, leaf);
     for (int i = 0; i < entries; i++) {
-      add(LeafLayout.key(memory, leaf, i), LeafLayout.value(memory, leaf, i));
+      add(RolexLeafLayout.key(memory, leaf, i), RolexLeafLayout.value(memory, leaf, i));
     }
   }
 

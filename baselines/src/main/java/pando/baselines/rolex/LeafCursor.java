@@ -35,12 +35,12 @@ final class LeafCursor {
 
   /** Searches a key and sets {@link #index}; returns whether the leaf has the key. */
   boolean find(MemorySegment memory, long key) {
-    index = LeafLayout.find(memory, image, key);
+    index = RolexLeafLayout.find(memory, image, key);
     return index >= 0;
   }
 
   /** Returns the identity with which the leaf's checksum must agree. */
   long identity() {
-    return LeafLayout.identity(address, stamp);
+    return RolexLeafLayout.identity(address, stamp);
   }
 }

@@ -24,7 +24,7 @@ final class LeafWriter {
 
   private MemorySegment dram = MemorySegment.NULL;
   private MemorySegment message = MemorySegment.NULL;
-  private LeafLayout layout = new LeafLayout(LeafLayout.DELTA_MAX);
+  private RolexLeafLayout layout = new RolexLeafLayout(RolexLeafLayout.DELTA_MAX);
   private RunLayout runs = new RunLayout(layout.bytes());
   private int server;
 
@@ -53,7 +53,7 @@ final class LeafWriter {
 
   /** Serves a request, whose fields have been checked but for the operation. */
   void write(
-      LeafLayout ofLeaves,
+      RolexLeafLayout ofLeaves,
       RunLayout ofRuns,
       int memoryServer,
       MemorySegment memory,
@@ -96,15 +96,15 @@ final class LeafWriter {
       return;
     }
     boolean found = holder != GlobalAddress.NULL;
-    int index = found ? LeafLayout.find(dram, at(holder), key) : -1;
-    long before = found ? LeafLayout.value(dram, at(holder), index) : 0;
+    int index = found ? RolexLeafLayout.find(dram, at(holder), key) : -1;
+    long before = found ? RolexLeafLayout.value(dram, at(holder), index) : 0;
     long value = WriteMessage.get(message, 0, WriteMessage.VALUE);
     boolean matches = before == WriteMessage.get(message, 0, WriteMessage.EXPECTED);
     boolean stores = operation.stores(found, matches);
     if (operation.removes(found, matches)) {
       remove(index);
     } else if (found && stores) {
-      LeafLayout.setValue(dram, at(holder), index, value);
+      RolexLeafLayout.setValue(dram, at(holder), index, value);
       seal(holder);
     } else if (stores && !add(value)) {
       answer(WriteMessage.NEEDS_SPARE, 0, 0);
@@ -118,7 +118,7 @@ final class LeafWriter {
     int last = (int) WriteMessage.get(message, 0, WriteMessage.LAST);
     for (int i = (int) WriteMessage.get(message, 0, WriteMessage.FIRST); i <= last; i++) {
       leaf = runs.leafAddress(place, i);
-      if (LeafLayout.covers(dram, at(leaf), key) && isWhole(leaf)) {
+      if (RolexLeafLayout.covers(dram, at(leaf), key) && isWhole(leaf)) {
         return i;
       }
     }
@@ -138,9 +138,9 @@ final class LeafWriter {
     long mark = leaf;
     long markAt = 1;
     long address = leaf;
-    while (LeafLayout.find(dram, at(address), key) < 0) {
+    while (RolexLeafLayout.find(dram, at(address), key) < 0) {
       previous = address;
-      address = LeafLayout.link(dram, at(address));
+      address = RolexLeafLayout.link(dram, at(address));
       if (address == GlobalAddress.NULL) {
         return GlobalAddress.NULL;
       }
@@ -161,14 +161,14 @@ final class LeafWriter {
   }
 
   private boolean isWhole(long address) {
-    return layout.isWhole(dram, at(address), LeafLayout.identity(address, stamp));
+    return layout.isWhole(dram, at(address), RolexLeafLayout.identity(address, stamp));
   }
 
   private boolean isSynonym(long address) {
     return RolexWrites.isHere(server, dram, address, layout.bytes())
         && isWhole(address)
-        && LeafLayout.low(dram, at(address)) == LeafLayout.low(dram, at(leaf))
-        && LeafLayout.high(dram, at(address)) == LeafLayout.high(dram, at(leaf));
+        && RolexLeafLayout.low(dram, at(address)) == RolexLeafLayout.low(dram, at(leaf))
+        && RolexLeafLayout.high(dram, at(address)) == RolexLeafLayout.high(dram, at(leaf));
   }
 
   /** Adds the entry; {@code false} if that takes a synonym leaf, and there is no spare. */
@@ -177,10 +177,10 @@ final class LeafWriter {
     if (!inLeaf && roomy == GlobalAddress.NULL) {
       return addSynonym(value);
     }
-    boolean wasEmpty = inLeaf && LeafLayout.isEmpty(dram, at(leaf));
+    boolean wasEmpty = inLeaf && RolexLeafLayout.isEmpty(dram, at(leaf));
     long target = inLeaf ? leaf : roomy;
-    int index = -1 - LeafLayout.find(dram, at(target), key);
-    LeafLayout.insert(dram, at(target), index, key, value);
+    int index = -1 - RolexLeafLayout.find(dram, at(target), key);
+    RolexLeafLayout.insert(dram, at(target), index, key, value);
     seal(target);
     if (wasEmpty) {
       addToCounts(-1, 0);
@@ -194,32 +194,32 @@ final class LeafWriter {
     if (spare == GlobalAddress.NULL) {
       return false;
     }
-    LeafLayout.format(
+    RolexLeafLayout.format(
         dram,
         at(spare),
-        LeafLayout.low(dram, at(leaf)),
-        LeafLayout.high(dram, at(leaf)),
-        LeafLayout.link(dram, at(leaf)));
-    LeafLayout.append(dram, at(spare), key, value);
+        RolexLeafLayout.low(dram, at(leaf)),
+        RolexLeafLayout.high(dram, at(leaf)),
+        RolexLeafLayout.link(dram, at(leaf)));
+    RolexLeafLayout.append(dram, at(spare), key, value);
     seal(spare);
-    LeafLayout.setLink(dram, at(leaf), spare);
+    RolexLeafLayout.setLink(dram, at(leaf), spare);
     seal(leaf);
     synonyms = RunLayout.synonyms(addToCounts(0, 1));
     return true;
   }
 
   private void remove(int index) {
-    if (holder != leaf && LeafLayout.count(dram, at(holder)) == 1) {
-      LeafLayout.setLink(dram, at(previous), LeafLayout.link(dram, at(holder)));
+    if (holder != leaf && RolexLeafLayout.count(dram, at(holder)) == 1) {
+      RolexLeafLayout.setLink(dram, at(previous), RolexLeafLayout.link(dram, at(holder)));
       seal(previous);
-      LeafLayout.retire(dram, at(holder));
+      RolexLeafLayout.retire(dram, at(holder));
       addToCounts(0, -1);
       freed = holder;
     } else {
-      LeafLayout.delete(dram, at(holder), index);
+      RolexLeafLayout.delete(dram, at(holder), index);
       seal(holder);
     }
-    if (LeafLayout.isEmpty(dram, at(leaf))) {
+    if (RolexLeafLayout.isEmpty(dram, at(leaf))) {
       empties = RunLayout.empties(addToCounts(1, 0));
     }
   }
@@ -227,7 +227,7 @@ final class LeafWriter {
   /** Makes a leaf whole that has changed, before anything else changes. */
   private void seal(long address) {
     VarHandle.releaseFence();
-    LeafLayout.seal(dram, at(address), LeafLayout.identity(address, stamp));
+    RolexLeafLayout.seal(dram, at(address), RolexLeafLayout.identity(address, stamp));
     VarHandle.releaseFence();
   }
 
@@ -244,7 +244,7 @@ final class LeafWriter {
   }
 
   private void answer(long status, long before, long number) {
-    long link = leaf == GlobalAddress.NULL ? leaf : LeafLayout.link(dram, at(leaf));
+    long link = leaf == GlobalAddress.NULL ? leaf : RolexLeafLayout.link(dram, at(leaf));
     WriteMessage.set(message, 0, WriteMessage.STATUS, status);
     WriteMessage.set(message, 0, WriteMessage.BEFORE, before);
     WriteMessage.set(message, 0, WriteMessage.LEAF, number);

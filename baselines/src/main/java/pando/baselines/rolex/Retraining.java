@@ -32,7 +32,7 @@ final class Retraining implements RunBuilder.Sink {
 
   private final RolexServer server;
   private final RolexContext context;
-  private final LeafLayout layout;
+  private final RolexLeafLayout layout;
   private final RunLayout runs;
   private final ModelPages pages;
   private final PageChange pageChange;
@@ -288,11 +288,11 @@ final class Retraining implements RunBuilder.Sink {
     for (int i = 0; i < leaves; i++) {
       long leaf = context.leaf(i);
       cursor.set(i, leaf, runs.leafAddress(place, i), stamp);
-      boolean follows = LeafLayout.low(memory, leaf) == next;
+      boolean follows = RolexLeafLayout.low(memory, leaf) == next;
       if (!follows || !layout.isWhole(memory, leaf, cursor.identity())) {
         throw new CorruptNodeException(cursor.address, "is not the leaf of its model: low=" + next);
       }
-      next = LeafLayout.high(memory, leaf) + 1;
+      next = RolexLeafLayout.high(memory, leaf) + 1;
       chains.addLinked(list, i, leaf);
     }
     if (list.size() > 0) {
@@ -316,7 +316,7 @@ final class Retraining implements RunBuilder.Sink {
       synonyms[synonymCount++] = chains.leaf().address;
     }
     if (!chains.isWhole()) {
-      throw chains.corrupt(LeafLayout.low(memory, cursor.image));
+      throw chains.corrupt(RolexLeafLayout.low(memory, cursor.image));
     }
     longest = Math.max(longest, chains.hops());
     if (chains.hops() > 0) {
@@ -352,12 +352,12 @@ final class Retraining implements RunBuilder.Sink {
   private void publish(ModelPage page) {
     pageChange.publish();
     list.clear();
-    Words.set(memory, context.words, LeafLayout.RETIRED);
+    Words.set(memory, context.words, RolexLeafLayout.RETIRED);
     for (int model = from; model <= to; model++) {
       addRetire(page.models.places[model]);
     }
     for (int i = 0; i < synonymCount; i++) {
-      list.write(synonyms[i] + LeafLayout.CHECKSUM, context.words, Long.BYTES);
+      list.write(synonyms[i] + RolexLeafLayout.CHECKSUM, context.words, Long.BYTES);
     }
     if (!PlantedBug.KEPT_LEAVES && list.size() > 0) {
       worker.scatter(list);
@@ -370,7 +370,7 @@ final class Retraining implements RunBuilder.Sink {
       list.write(RunLayout.address(place) + RunLayout.GATE, context.words, Long.BYTES);
     }
     for (int i = 0; i < RunLayout.leaves(place); i++) {
-      list.write(runs.leafAddress(place, i) + LeafLayout.CHECKSUM, context.words, Long.BYTES);
+      list.write(runs.leafAddress(place, i) + RolexLeafLayout.CHECKSUM, context.words, Long.BYTES);
     }
   }
 
@@ -403,7 +403,7 @@ final class Retraining implements RunBuilder.Sink {
 
   private void retireNew() {
     list.clear();
-    Words.set(memory, context.words, LeafLayout.RETIRED);
+    Words.set(memory, context.words, RolexLeafLayout.RETIRED);
     for (int i = 0; i < allocated; i++) {
       addRetire(places[i]);
     }

@@ -8,7 +8,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.index.host.DescentCounters;
-import pando.index.load.Fences;
+import pando.index.load.FenceSample;
 import pando.index.load.Loader;
 import pando.index.pool.Workers;
 
@@ -21,7 +21,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
   private final RunBuilder builder;
   private final long message;
   private final int perPage;
-  private final Fences fences = new Fences();
+  private final FenceSample fences = new FenceSample();
 
   private final ModelArrays models = new ModelArrays(1024);
 

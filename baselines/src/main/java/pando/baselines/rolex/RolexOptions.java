@@ -26,7 +26,7 @@ public final class RolexOptions extends SystemOptions<RolexOptions> {
       Setting.integer("epsilon", "16", 1, 1_000)
           .meaning("greatest error of a model's prediction, in entries");
   private static final Setting DELTA =
-      Setting.integer("delta", "16", 2, LeafLayout.DELTA_MAX).meaning("entries of a leaf");
+      Setting.integer("delta", "16", 2, RolexLeafLayout.DELTA_MAX).meaning("entries of a leaf");
   private static final Setting LEAVES_MAX =
       Setting.integer("leaves-max", "63", 1, RunLayout.LEAVES_MAX)
           .meaning("greatest number of leaves of a model");

@@ -44,9 +44,9 @@ final class RolexReplaced implements Replaced {
     for (long place : page.models.places) {
       for (int i = 0; i < RunLayout.leaves(place); i++) {
         long leaf = server.runs.leafAddress(place, i);
-        worker.read(leaf, 0, LeafLayout.HEADER_BYTES);
-        if (LeafLayout.count(worker.memory(), 0) > 0
-            || LeafLayout.link(worker.memory(), 0) != GlobalAddress.NULL) {
+        worker.read(leaf, 0, RolexLeafLayout.HEADER_BYTES);
+        if (RolexLeafLayout.count(worker.memory(), 0) > 0
+            || RolexLeafLayout.link(worker.memory(), 0) != GlobalAddress.NULL) {
           throw new IllegalStateException(
               "the index is not empty: leaf=" + GlobalAddress.toString(leaf));
         }
@@ -71,10 +71,10 @@ final class RolexReplaced implements Replaced {
   }
 
   private void retire(long place) {
-    Words.set(worker.memory(), 0, LeafLayout.RETIRED);
+    Words.set(worker.memory(), 0, RolexLeafLayout.RETIRED);
     worker.write(RunLayout.address(place) + RunLayout.GATE, 0, Long.BYTES);
     for (int i = 0; i < RunLayout.leaves(place); i++) {
-      worker.write(server.runs.leafAddress(place, i) + LeafLayout.CHECKSUM, 0, Long.BYTES);
+      worker.write(server.runs.leafAddress(place, i) + RolexLeafLayout.CHECKSUM, 0, Long.BYTES);
     }
   }
 }

@@ -35,7 +35,7 @@ final class RolexServer extends HostedServer {
 
   final RolexOptions options;
   final NodePlaces nodePlaces;
-  final LeafLayout leaves;
+  final RolexLeafLayout leaves;
   final RunLayout runs;
   final PageLayout pages;
   final PoolPlaces places;
@@ -61,7 +61,7 @@ final class RolexServer extends HostedServer {
   RolexServer(int number, Fabric fabric, RolexOptions options, RandomGenerator random) {
     super(number, system(options), RolexOptions.SESSIONS_MAX);
     this.options = options;
-    this.leaves = new LeafLayout(options.delta());
+    this.leaves = new RolexLeafLayout(options.delta());
     this.runs = new RunLayout(leaves.bytes());
     this.pages = new PageLayout(options.nodeBytes());
     this.nodePlaces = new NodePlaces(fabric, options.nodeBytes());

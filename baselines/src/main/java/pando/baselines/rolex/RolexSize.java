@@ -74,7 +74,7 @@ final class RolexSize {
   }
 
   private boolean readLeaf(int number) {
-    LeafLayout layout = context.server.leaves;
+    RolexLeafLayout layout = context.server.leaves;
     long address = context.server.runs.leafAddress(model.place, number);
     leaf.set(0, context.leaf(0), address, model.stamp);
     context.counters.leafMisses++;

@@ -101,11 +101,13 @@ final class RolexWalk {
       leaf.set(0, context.leaves, address, model.stamp);
       context.worker.read(address, context.leaves, server.leaves.bytes());
       boolean whole = server.leaves.isWhole(memory, leaf.image, leaf.identity());
-      if (!findings.reach(address) || !whole || LeafLayout.low(memory, context.leaves) != low) {
+      if (!findings.reach(address)
+          || !whole
+          || RolexLeafLayout.low(memory, context.leaves) != low) {
         findings.problem(address, "is not the leaf of its model: low=" + low + ", whole=" + whole);
         return;
       }
-      long high = LeafLayout.high(memory, context.leaves);
+      long high = RolexLeafLayout.high(memory, context.leaves);
       chain(address, i);
       if (i == model.leaves() - 1 ? high != model.high : high >= model.high) {
         findings.problem(
@@ -146,13 +148,13 @@ final class RolexWalk {
       findings.problem(address, "has a chain that is damaged");
       return;
     }
-    if (LeafLayout.isEmpty(memory, context.leaves)) {
+    if (RolexLeafLayout.isEmpty(memory, context.leaves)) {
       empties++;
     }
-    int counted = LeafLayout.count(memory, context.leaves);
+    int counted = RolexLeafLayout.count(memory, context.leaves);
     held += counted;
     for (context.chains.start(); context.chains.hasLeaf(); context.chains.next()) {
-      int count = LeafLayout.count(memory, context.chains.leaf().image);
+      int count = RolexLeafLayout.count(memory, context.chains.leaf().image);
       counted += count;
       findings.node("synonym leaves", server.runs.synonymBytes(), count, server.leaves.delta());
       synonyms++;
@@ -167,7 +169,7 @@ final class RolexWalk {
     for (int i = 0; i < collected.count(); i++) {
       long key = collected.key(i);
       findings.entry(key, collected.value(i));
-      if (!LeafLayout.covers(memory, context.leaves, key)) {
+      if (!RolexLeafLayout.covers(memory, context.leaves, key)) {
         findings.problem(address, "has a key that it does not cover: key=" + key);
       }
       if (number < model.first(key) || number > model.last(key)) {

@@ -8,15 +8,20 @@ import pando.index.session.Request;
 /** One session's operations at one compute server of ROLEX. */
 final class RolexWorker extends HostedWorker {
   private final MemorySegment memory;
-  private final Leaves leaves;
+  private final RolexLeaves leaves;
   private final Chains chains;
   private final Changes changes;
   private final RolexSize size;
   private final @Nullable CallWrites calls;
 
   RolexWorker(RolexServer server, RolexContext context, int session) {
-    Leaves found = new Leaves(context);
-    super(server, session, context, new Neighbours(context, found), new Scans(context, found));
+    RolexLeaves found = new RolexLeaves(context);
+    super(
+        server,
+        session,
+        context,
+        new RolexNeighbours(context, found),
+        new RolexScans(context, found));
     this.memory = context.memory;
     this.chains = context.chains;
     this.leaves = found;
@@ -56,7 +61,7 @@ final class RolexWorker extends HostedWorker {
   }
 
   private boolean take(@Nullable LeafCursor holder) {
-    value = holder == null ? 0 : LeafLayout.value(memory, holder.image, holder.index);
+    value = holder == null ? 0 : RolexLeafLayout.value(memory, holder.image, holder.index);
     return holder != null;
   }
 

@@ -27,13 +27,13 @@ public final class RolexWrites implements CallHandler {
   /** Each changes one run at a time, under its own monitor; no verb is issued meanwhile. */
   private final LeafWriter[] stripes = new LeafWriter[1 << STRIPE_BITS];
 
-  private final LeafLayout[] leaves = new LeafLayout[LeafLayout.DELTA_MAX + 1];
-  private final RunLayout[] runs = new RunLayout[LeafLayout.DELTA_MAX + 1];
+  private final RolexLeafLayout[] leaves = new RolexLeafLayout[RolexLeafLayout.DELTA_MAX + 1];
+  private final RunLayout[] runs = new RunLayout[RolexLeafLayout.DELTA_MAX + 1];
 
   /** Creates the handler. */
   public RolexWrites() {
     Arrays.setAll(stripes, i -> new LeafWriter());
-    Arrays.setAll(leaves, LeafLayout::new);
+    Arrays.setAll(leaves, RolexLeafLayout::new);
     Arrays.setAll(runs, delta -> new RunLayout(leaves[delta].bytes()));
   }
 
@@ -66,7 +66,7 @@ public final class RolexWrites implements CallHandler {
 
   private int write(int server, MemorySegment dram, MemorySegment message) {
     long delta = WriteMessage.get(message, 0, WriteMessage.DELTA);
-    if (delta < DELTA_MIN || delta > LeafLayout.DELTA_MAX) {
+    if (delta < DELTA_MIN || delta > RolexLeafLayout.DELTA_MAX) {
       throw new IllegalArgumentException("no such leaves: delta=" + delta);
     }
     RunLayout layout = runs[(int) delta];

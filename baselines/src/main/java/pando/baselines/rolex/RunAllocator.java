@@ -32,7 +32,7 @@ final class RunAllocator {
 
   /** Returns the sizes of all that is allocated. */
   static int[] sizes(RolexOptions options) {
-    RunLayout layout = new RunLayout(new LeafLayout(options.delta()).bytes());
+    RunLayout layout = new RunLayout(new RolexLeafLayout(options.delta()).bytes());
     int lengths = RunLayout.lengths(options.leavesMax());
     int[] sizes = new int[lengths + 2];
     for (int number = 0; number < lengths; number++) {

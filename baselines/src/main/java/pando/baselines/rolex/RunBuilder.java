@@ -137,12 +137,13 @@ final class RunBuilder {
       long lowOfLeaf = i == 0 ? low : entries.key(taken);
       int end = Math.min(taken + perLeaf, used);
       long highOfLeaf = i == leaves - 1 ? high : entries.key(end) - 1;
-      LeafLayout.format(memory, leaf, lowOfLeaf, highOfLeaf, GlobalAddress.NULL);
+      RolexLeafLayout.format(memory, leaf, lowOfLeaf, highOfLeaf, GlobalAddress.NULL);
       sink.leaf(lowOfLeaf);
       for (; taken < end; taken++) {
-        LeafLayout.append(memory, leaf, entries.key(taken), entries.value(taken));
+        RolexLeafLayout.append(memory, leaf, entries.key(taken), entries.value(taken));
       }
-      LeafLayout.seal(memory, leaf, LeafLayout.identity(runs.leafAddress(place, i), stamp));
+      RolexLeafLayout.seal(
+          memory, leaf, RolexLeafLayout.identity(runs.leafAddress(place, i), stamp));
     }
     worker.write(RunLayout.address(place), run, (int) runs.leafOffset(leaves));
     sink.built(low, place, line, stamp);

@@ -38,7 +38,7 @@ final class RunLayout {
   static final int HEADER_BYTES = 64;
 
   /** In place of the gate of a run that was replaced. */
-  static final long RETIRED = LeafLayout.RETIRED;
+  static final long RETIRED = RolexLeafLayout.RETIRED;
 
   /** Number of bits of a gate that name the session that has frozen the run. */
   static final int OWNER_BITS = 16;

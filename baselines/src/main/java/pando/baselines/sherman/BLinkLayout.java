@@ -44,7 +44,7 @@ import pando.index.pool.Arguments;
  * crosses a line, so that an entry lands as one on a fabric where lines do.
  *
  * <p>Each WRITE of a whole node writes a new stamp, which was never used before and does not wrap.
- * An entry's rear version is equal to its front version, for {@link Validation#ORIGINAL}.
+ * An entry's rear version is equal to its front version, for {@link ShermanValidation#ORIGINAL}.
  */
 final class BLinkLayout {
   /** Offset of the lock word (8 bytes). */

@@ -7,12 +7,12 @@ import pando.index.load.TreeBuilder;
 /** Builds Sherman's tree from its leaves up. */
 final class ShermanBuilder extends TreeBuilder {
   private final BLinkLayout layout;
-  private final Nodes nodes;
+  private final ShermanNodes nodes;
 
   ShermanBuilder(ShermanServer server, Fabric fabric, double fill) {
     super(fabric, server.allocator, server.layout.nodeBytes(), server.layout.capacity(), fill);
     this.layout = server.layout;
-    this.nodes = new Nodes(server, worker(), message());
+    this.nodes = new ShermanNodes(server, worker(), message());
   }
 
   @Override

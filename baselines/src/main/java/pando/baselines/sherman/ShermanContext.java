@@ -9,10 +9,10 @@ final class ShermanContext extends BLinkContext {
   final ShermanServer server;
   final BLinkLayout layout;
   final NodeLocks locks;
-  final Nodes nodes;
+  final ShermanNodes nodes;
 
   ShermanContext(ShermanServer server, Fabric fabric, int session) {
-    super(server, fabric, NodeLocks.SCRATCH_BYTES + Nodes.SCRATCH_BYTES);
+    super(server, fabric, NodeLocks.SCRATCH_BYTES + ShermanNodes.SCRATCH_BYTES);
     this.server = server;
     this.layout = server.layout;
     this.locks =
@@ -23,11 +23,11 @@ final class ShermanContext extends BLinkContext {
             session,
             worker,
             own);
-    this.nodes = new Nodes(server, worker, own + NodeLocks.SCRATCH_BYTES);
+    this.nodes = new ShermanNodes(server, worker, own + NodeLocks.SCRATCH_BYTES);
   }
 
   @Override
-  protected Nodes nodes() {
+  protected ShermanNodes nodes() {
     return nodes;
   }
 

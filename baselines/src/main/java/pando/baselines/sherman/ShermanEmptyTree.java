@@ -10,10 +10,10 @@ final class ShermanEmptyTree extends EmptyTree {
   private final BLinkLayout layout;
   private final Worker worker;
   private final MemorySegment memory;
-  private final Nodes nodes;
+  private final ShermanNodes nodes;
 
   ShermanEmptyTree(PoolChange change, ShermanServer server) {
-    Nodes nodes = new Nodes(server, change.worker(), change.message());
+    ShermanNodes nodes = new ShermanNodes(server, change.worker(), change.message());
     super(change, server, nodes);
     this.layout = server.layout;
     this.worker = change.worker();

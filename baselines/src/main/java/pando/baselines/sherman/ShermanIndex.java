@@ -24,7 +24,7 @@ import pando.index.pool.PoolChange;
 public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
   private final Fabric fabric;
   private final ShermanOptions options;
-  private final Validation validation;
+  private final ShermanValidation validation;
   private final BLinkLayout layout;
 
   ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
@@ -64,7 +64,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
    * Returns the validation for a fabric, after checking that the fabric has the capabilities it
    * needs.
    */
-  static Validation resolve(Fabric fabric, ShermanOptions options) {
+  static ShermanValidation resolve(Fabric fabric, ShermanOptions options) {
     Capabilities capabilities = fabric.capabilities();
     if (!capabilities.hasMaskedAtomics()) {
       throw new IllegalArgumentException(
@@ -78,8 +78,8 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return options.validation().on(fabric, options.isPartitioned());
   }
 
-  /** Returns how readers detect torn nodes, with {@link Validation#AUTO} resolved. */
-  public Validation validation() {
+  /** Returns how readers detect torn nodes, with {@link ShermanValidation#AUTO} resolved. */
+  public ShermanValidation validation() {
     return validation;
   }
 
@@ -110,12 +110,12 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   @Override
   protected Parting part(PoolChange change, ShermanServer giver, long key, boolean upper) {
-    return new Bound(() -> new Fences(change, giver).fence(key));
+    return new Bound(() -> new ShermanFences(change, giver).fence(key));
   }
 
   @Override
   protected Parting partHalf(PoolChange change, ShermanServer giver) {
-    return new Bound(() -> new Fences(change, giver).middleFence(giver.low(), giver.high()));
+    return new Bound(() -> new ShermanFences(change, giver).middleFence(giver.low(), giver.high()));
   }
 
   @Override

@@ -37,7 +37,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   private static final Setting VALIDATION =
       Setting.choice(
           "validation",
-          Validation.AUTO,
+          ShermanValidation.AUTO,
           "how readers detect torn READs; auto is lines where the fabric lands 64 bytes "
               + "as one, else checksum; original does not detect all, and runs in the simulator "
               + "alone");
@@ -169,8 +169,8 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   }
 
   /** Returns how readers detect torn nodes. */
-  public Validation validation() {
-    return settings().choice(VALIDATION, Validation.class);
+  public ShermanValidation validation() {
+    return settings().choice(VALIDATION, ShermanValidation.class);
   }
 
   /** Returns whether locks are in the memory servers' on-chip regions. */
@@ -215,7 +215,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   }
 
   /** Returns the lock options that a validation needs. */
-  LockOptions locks(Validation resolved) {
+  LockOptions locks(ShermanValidation resolved) {
     return new LockOptions(
         onChipLocks(),
         localLocks(),
@@ -227,7 +227,7 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
   }
 
   /** Returns these options with another {@link #validation()}. */
-  public ShermanOptions withValidation(Validation value) {
+  public ShermanOptions withValidation(ShermanValidation value) {
     return with(VALIDATION.name(), value.toString());
   }
 

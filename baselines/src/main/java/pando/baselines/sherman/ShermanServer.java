@@ -25,8 +25,8 @@ final class ShermanServer extends BLinkServer {
   /** Whether each key belongs to one compute server. */
   final boolean partitioned;
 
-  /** How readers detect torn nodes; never {@link Validation#AUTO}. */
-  final Validation validation;
+  /** How readers detect torn nodes; never {@link ShermanValidation#AUTO}. */
+  final ShermanValidation validation;
 
   final BLinkLayout layout;
   final LockTables locks;
@@ -38,7 +38,7 @@ final class ShermanServer extends BLinkServer {
       Fabric fabric,
       ShermanOptions options,
       BLinkLayout layout,
-      Validation validation,
+      ShermanValidation validation,
       RandomGenerator random) {
     this(
         number,
@@ -55,7 +55,7 @@ final class ShermanServer extends BLinkServer {
       Fabric fabric,
       ShermanOptions options,
       BLinkLayout layout,
-      Validation validation,
+      ShermanValidation validation,
       RandomGenerator random,
       LockTables locks) {
     super(
@@ -81,7 +81,7 @@ final class ShermanServer extends BLinkServer {
    * Returns the number of the system with these options. Compute servers can use one tree together
    * only if it is the same for all.
    */
-  static int system(ShermanOptions options, Validation validation) {
+  static int system(ShermanOptions options, ShermanValidation validation) {
     int locks = options.isPartitioned() ? 2 : options.onChipLocks() ? 1 : 0;
     return SYSTEM | (locks << Byte.SIZE) | validation.number();
   }

@@ -19,7 +19,7 @@ final class ShermanWalk extends BLinkWalk {
 
   private ShermanWalk(ShermanServer server, Worker worker, long scratch, boolean entries) {
     super(
-        new Nodes(server, worker, scratch),
+        new ShermanNodes(server, worker, scratch),
         server.layout.nodeBytes(),
         server.layout.capacity(),
         server.layout.capacity(),
@@ -38,7 +38,7 @@ final class ShermanWalk extends BLinkWalk {
    */
   static Tree of(Fabric fabric, ShermanOptions options, boolean entries) {
     BLinkLayout layout = new BLinkLayout(options.nodeBytes());
-    Validation validation = ShermanIndex.resolve(fabric, options);
+    ShermanValidation validation = ShermanIndex.resolve(fabric, options);
     long message = layout.nodeBytes();
     try (RegisteredMemory registered = fabric.register(message + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(registered);

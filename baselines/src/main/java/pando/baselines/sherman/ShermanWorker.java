@@ -13,10 +13,10 @@ final class ShermanWorker extends HostedWorker {
   private final BLinkLayout layout;
   private final MemorySegment memory;
   private final NodeLocks locks;
-  private final Nodes nodes;
-  private final Leaves leaves;
-  private final Splits splits;
-  private final Merges merges;
+  private final ShermanNodes nodes;
+  private final ShermanLeaves leaves;
+  private final ShermanSplits splits;
+  private final ShermanMerges merges;
   private final BLinkSize size;
   private final VerbList list = new VerbList();
   private final long leaf;
@@ -25,18 +25,18 @@ final class ShermanWorker extends HostedWorker {
   private boolean written;
 
   ShermanWorker(ShermanServer server, ShermanContext context, int session) {
-    Descent descent = new Descent(context);
-    Leaves found = new Leaves(context, descent);
-    NeighbourSearch neighbours = new Neighbours(context, descent, found);
-    super(server, session, context, neighbours, new Scans(context, descent, found));
+    ShermanDescent descent = new ShermanDescent(context);
+    ShermanLeaves found = new ShermanLeaves(context, descent);
+    NeighbourSearch neighbours = new ShermanNeighbours(context, descent, found);
+    super(server, session, context, neighbours, new ShermanScans(context, descent, found));
     this.layout = context.layout;
     this.memory = context.memory;
     this.locks = context.locks;
     this.nodes = context.nodes;
     this.leaf = context.leaf;
     this.leaves = found;
-    this.splits = new Splits(context, descent);
-    this.merges = new Merges(context, descent);
+    this.splits = new ShermanSplits(context, descent);
+    this.merges = new ShermanMerges(context, descent);
     this.size = new BLinkSize(context, descent);
   }
 

@@ -5,6 +5,6 @@
  *
  * <p>The code relies only on what the fabric promises: aligned parts of {@code atomicityBytes} land
  * as one, and verbs of one worker to one memory server take effect in posting order. How a reader
- * detects a torn node is a {@linkplain pando.baselines.sherman.Validation setting}.
+ * detects a torn node is a {@linkplain pando.baselines.sherman.ShermanValidation setting}.
  */
 package pando.baselines.sherman;

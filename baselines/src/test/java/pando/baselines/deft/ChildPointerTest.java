@@ -37,7 +37,7 @@ class ChildPointerTest {
       long offset = random.nextLong(1, ChildPointer.DRAM_BYTES_MAX / UNIT) * UNIT;
       check(
           GlobalAddress.of(random.nextInt(ChildPointer.SERVERS_MAX), offset),
-          random.nextInt(Shape.MAX + 1),
+          random.nextInt(DeftShape.MAX + 1),
           random.nextInt(ChildPointer.VERSION_MASK + 1),
           random.nextInt(ChildPointer.VERSION_MASK + 1));
     }
@@ -55,11 +55,11 @@ class ChildPointerTest {
   })
   void shouldNameTheFirstAndTheLastPlace(int server, long offset) {
     long address = GlobalAddress.of(server, offset);
-    check(address, Shape.WHOLE, 0, 0);
-    check(address, Shape.MAX, ChildPointer.VERSION_MASK, ChildPointer.VERSION_MASK);
-    check(address, Shape.MAX, 0, 0);
-    check(address, Shape.WHOLE, ChildPointer.VERSION_MASK, 0);
-    check(address, Shape.WHOLE, 0, ChildPointer.VERSION_MASK);
+    check(address, DeftShape.WHOLE, 0, 0);
+    check(address, DeftShape.MAX, ChildPointer.VERSION_MASK, ChildPointer.VERSION_MASK);
+    check(address, DeftShape.MAX, 0, 0);
+    check(address, DeftShape.WHOLE, ChildPointer.VERSION_MASK, 0);
+    check(address, DeftShape.WHOLE, 0, ChildPointer.VERSION_MASK);
   }
 
   @Test
@@ -74,7 +74,7 @@ class ChildPointerTest {
 
   @Test
   void shouldReplaceTheDataVersionAlone() {
-    long pointer = ChildPointer.toInner(GlobalAddress.of(1023, UNIT), Shape.MAX, 63);
+    long pointer = ChildPointer.toInner(GlobalAddress.of(1023, UNIT), DeftShape.MAX, 63);
     long full = ChildPointer.withData(pointer, 63);
     assertThat(ChildPointer.withData(full, 0)).isEqualTo(pointer);
     assertThat(ChildPointer.withData(ChildPointer.withData(full, 21), 63)).isEqualTo(full);

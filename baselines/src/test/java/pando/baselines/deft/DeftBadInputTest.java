@@ -89,7 +89,7 @@ class DeftBadInputTest {
   @CsvSource({"448, auto", "1024, auto", "1024, checksum"})
   void shouldKeepKeysThatAllHashToOneBucket(int nodeBytes, String validation) {
     long seed = Seeds.of(941);
-    LeafLayout layout = new LeafLayout(nodeBytes, true);
+    DeftLeafLayout layout = new DeftLeafLayout(nodeBytes, true);
     int bucket = layout.pairOffset(0);
     SplittableRandom random = new SplittableRandom(seed);
     List<Long> keys = new ArrayList<>(List.of(0L));

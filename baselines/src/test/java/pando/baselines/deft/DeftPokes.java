@@ -32,7 +32,7 @@ public final class DeftPokes implements Pokes {
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
     this.locks = new LockWords(fabric);
-    Validation validation = DeftIndex.resolve(fabric, options);
+    DeftValidation validation = DeftIndex.resolve(fabric, options);
     this.catalogue =
         new Catalogue(
             worker,
@@ -50,7 +50,7 @@ public final class DeftPokes implements Pokes {
     Children children = new Children(inners.capacity());
     for (; level > 0; level--) {
       peek(path[level]);
-      inners.copyChildren(memory, 0, Shape.WHOLE, 0, Long.MIN_VALUE, Long.MAX_VALUE, children);
+      inners.copyChildren(memory, 0, DeftShape.WHOLE, 0, Long.MIN_VALUE, Long.MAX_VALUE, children);
       int child = children.count - 1;
       while (children.keys[child] > key) {
         child--;

@@ -40,7 +40,7 @@ class DeftRacesTest {
   private static final long STEP = 100;
   private static final int NODE_BYTES = 448;
 
-  private final LeafLayout layout = new LeafLayout(NODE_BYTES, true);
+  private final DeftLeafLayout layout = new DeftLeafLayout(NODE_BYTES, true);
 
   private static DeftOptions options(String validation) {
     return DeftOptions.defaults()
@@ -618,7 +618,7 @@ class DeftRacesTest {
       fabric.hookNext(
           verbs -> writesNode(verbs) && verbs.remote(0) == place,
           write -> {
-            int half = LeafLayout.LINE_BYTES + layout.pairOffset(key);
+            int half = DeftLeafLayout.LINE_BYTES + layout.pairOffset(key);
             write.post(0, 0, half);
             int[] reads = {0};
             fabric.hookEach(
@@ -665,17 +665,19 @@ class DeftRacesTest {
       long moves = bucket.getLast();
       long makesRoom = bucket.getFirst();
       int start = layout.pairOffset(moves);
-      int own = start + (start / LeafLayout.LINE_BYTES % 3 == 1 ? 0 : LeafLayout.LINE_BYTES);
+      int own =
+          start + (start / DeftLeafLayout.LINE_BYTES % 3 == 1 ? 0 : DeftLeafLayout.LINE_BYTES);
       fabric.hookNext(
           verbs -> verbs.kind(0) == Kind.READ && verbs.length(0) == NODE_BYTES,
           read -> {
             // All lines but the one that the entry moves to, and that one afterwards.
             read.post(0, 0, own);
-            read.post(0, own + LeafLayout.LINE_BYTES, NODE_BYTES - own - LeafLayout.LINE_BYTES);
+            read.post(
+                0, own + DeftLeafLayout.LINE_BYTES, NODE_BYTES - own - DeftLeafLayout.LINE_BYTES);
             assertThat(other.remove(makesRoom)).isTrue();
             assertThat(other.remove(moves)).isTrue();
             assertThat(other.put(moves, 5)).isFalse();
-            read.post(0, own, LeafLayout.LINE_BYTES);
+            read.post(0, own, DeftLeafLayout.LINE_BYTES);
           });
       assertThat(scan(session)).contains(moves);
       assertThat(fabric.unhook()).isOne();

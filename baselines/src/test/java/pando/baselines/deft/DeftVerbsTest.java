@@ -242,7 +242,7 @@ class DeftVerbsTest {
 
   private static int shapeOf(DeftPokes pokes, long node) {
     long descriptor = ByteBuffer.wrap(pokes.peek(node)).order(ByteOrder.LITTLE_ENDIAN).getLong(0);
-    return Shape.parts(InnerLayout.shape(descriptor));
+    return DeftShape.parts(InnerLayout.shape(descriptor));
   }
 
   /** A scan of a few leaves is one round trip, of a READ for each leaf. */

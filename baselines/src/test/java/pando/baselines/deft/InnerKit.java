@@ -124,11 +124,11 @@ final class InnerKit implements AutoCloseable {
     land(index);
     NavigableSet<Long> either = new TreeSet<>(before);
     either.add(InnerLayout.key(writers, 0, (int) ((list.local(index) - 64) / 16)));
-    for (int part = 0; part < Shape.parts(shape()); part++) {
+    for (int part = 0; part < DeftShape.parts(shape()); part++) {
       readPart(part);
       layout.copyChildren(readers, 0, shape(), part, low, high, children);
       for (long key : keysToAsk()) {
-        if (Shape.partOf(shape(), low, key) == part) {
+        if (DeftShape.partOf(shape(), low, key) == part) {
           long found = children.keys[children.childOf(key)];
           assertThat(either).as("WRITE %d, key=%d", index, key).contains(found);
           assertThat(found).as("WRITE %d, key=%d", index, key).isLessThanOrEqualTo(key);
@@ -159,8 +159,8 @@ final class InnerKit implements AutoCloseable {
       keys.add(Math.min(key, high - 1) + 1);
     }
     keys.add(high);
-    for (int part = 0; part < Shape.parts(shape()); part++) {
-      long end = Shape.highOfPart(shape(), low, high, part);
+    for (int part = 0; part < DeftShape.parts(shape()); part++) {
+      long end = DeftShape.highOfPart(shape(), low, high, part);
       keys.add(end);
       keys.add(Math.min(end, high - 1) + 1);
     }
@@ -170,19 +170,19 @@ final class InnerKit implements AutoCloseable {
 
   /** Checks that the whole holds the model, and each part by itself the child of all its keys. */
   private void check() {
-    layout.copyChildren(writers, 0, Shape.WHOLE, 0, low, high, children);
+    layout.copyChildren(writers, 0, DeftShape.WHOLE, 0, low, high, children);
     assertThat(copied()).isEqualTo(model);
-    assertThat(layout.hasVersion(writers, 0, Shape.WHOLE, 0, version())).isTrue();
-    for (int part = 0; part < Shape.parts(shape()); part++) {
+    assertThat(layout.hasVersion(writers, 0, DeftShape.WHOLE, 0, version())).isTrue();
+    for (int part = 0; part < DeftShape.parts(shape()); part++) {
       readPart(part);
       assertThat(layout.hasVersion(readers, 0, shape(), part, version())).isTrue();
       assertThat(layout.hasVersion(readers, 0, shape(), part, version() ^ 1)).isFalse();
       layout.copyChildren(readers, 0, shape(), part, low, high, children);
-      assertThat(children.high).isEqualTo(Shape.highOfPart(shape(), low, high, part));
-      assertThat(children.low).isEqualTo(Shape.lowOfPart(shape(), low, part));
+      assertThat(children.high).isEqualTo(DeftShape.highOfPart(shape(), low, high, part));
+      assertThat(children.low).isEqualTo(DeftShape.lowOfPart(shape(), low, part));
       NavigableMap<Long, Long> known = copied();
       for (long key : keysToAsk()) {
-        if (Shape.partOf(shape(), low, key) == part) {
+        if (DeftShape.partOf(shape(), low, key) == part) {
           String what = "key=" + key + ", part=" + part + ", shape=" + shape();
           assertThat(known.floorEntry(key)).as(what).isEqualTo(model.floorEntry(key));
           long found = children.pointers[children.childOf(key)];

@@ -100,19 +100,19 @@ class InnerLayoutTest {
           break;
         }
         kit.arrange();
-        parts.add(Shape.parts(kit.shape()));
+        parts.add(DeftShape.parts(kit.shape()));
         if (!kit.add(key)) {
           // Its part has no room in the shape that suits the others: as a split of a child does.
           kit.model.put(key, ChildPointer.toLeaf(1 << 20));
           kit.arrange();
-          parts.add(Shape.parts(kit.shape()));
+          parts.add(DeftShape.parts(kit.shape()));
         }
         List<Long> known = new ArrayList<>(kit.model.keySet());
         kit.replace(known.get(random.nextInt(known.size())));
         kit.replace(spread.low);
       }
       assertThat(kit.model).as("no child was refused before").hasSize(kit.layout.capacity());
-      assertThat(Shape.parts(kit.shape())).isLessThanOrEqualTo(Shape.QUARTERS);
+      assertThat(DeftShape.parts(kit.shape())).isLessThanOrEqualTo(DeftShape.QUARTERS);
       kit.replace(kit.model.lastKey());
     }
     return parts;
@@ -123,12 +123,12 @@ class InnerLayoutTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(913));
     for (int round = 0; round < 20; round++) {
       try (InnerKit kit = new InnerKit(1024, true, MIN, MAX)) {
-        List<Integer> parts = new ArrayList<>(List.of(Shape.parts(kit.shape())));
+        List<Integer> parts = new ArrayList<>(List.of(DeftShape.parts(kit.shape())));
         for (long key : Spread.EVEN.keys(random, kit.layout.capacity() - 1)) {
           if (!kit.add(key)) {
             kit.model.put(key, ChildPointer.toLeaf(1 << 20));
             kit.arrange();
-            parts.add(Shape.parts(kit.shape()));
+            parts.add(DeftShape.parts(kit.shape()));
           }
         }
         assertThat(parts.getFirst()).isEqualTo(4);
@@ -151,7 +151,7 @@ class InnerLayoutTest {
         kit.model.put(MIN + i * step, ChildPointer.toLeaf((1 << 20) + i * 64));
       }
       kit.arrange();
-      assertThat(Shape.parts(kit.shape())).isEqualTo(4);
+      assertThat(DeftShape.parts(kit.shape())).isEqualTo(4);
     }
   }
 
@@ -166,8 +166,8 @@ class InnerLayoutTest {
           kit.model.put(3_500 + i, ChildPointer.toLeaf((2 << 20) + i * 64));
         }
         kit.arrange();
-        assertThat(Shape.parts(kit.shape())).isEqualTo(4);
-        long low = Shape.lowOfPart(kit.shape(), 0, part);
+        assertThat(DeftShape.parts(kit.shape())).isEqualTo(4);
+        long low = DeftShape.lowOfPart(kit.shape(), 0, part);
         assertThat(kit.add(low + 600)).isTrue();
         assertThat(kit.add(low + 700)).isTrue();
         assertThat(kit.add(low + 500)).isTrue();
@@ -190,7 +190,7 @@ class InnerLayoutTest {
     int end = 0;
     for (int part = 0; part < parts; part++) {
       VerbList list = new VerbList();
-      layout.addRead(list, Shape.of(parts, 3), part, InnerKit.ADDRESS, 4096);
+      layout.addRead(list, DeftShape.of(parts, 3), part, InnerKit.ADDRESS, 4096);
       assertThat(list.size()).isEqualTo(1);
       assertThat(list.length(0)).isEqualTo(bytes);
       long at = list.local(0) - 4096;

@@ -13,10 +13,10 @@ import pando.fabric.memory.Words;
 final class LockKit implements AutoCloseable {
   static final int NODE_BYTES = 64;
   static final long NODE = GlobalAddress.of(0, Fabric.CATALOGUE_BYTES);
-  private static final long BUFFER = NodeLocks.SCRATCH_BYTES;
+  private static final long BUFFER = DeftNodeLocks.SCRATCH_BYTES;
   private static final int NODES = 4_096;
 
-  final NodeLocks locks;
+  final DeftNodeLocks locks;
   final Worker worker;
   final LossyWorker losses;
   final VerbList list = new VerbList();
@@ -35,7 +35,8 @@ final class LockKit implements AutoCloseable {
     worker = fabric.worker(memory);
     losses = new LossyWorker(worker);
     Worker lossy = losses.worker();
-    locks = NodeLocks.of(words, abandoned, casLocks, waitNanos, computeServer, session, lossy, 0);
+    locks =
+        DeftNodeLocks.of(words, abandoned, casLocks, waitNanos, computeServer, session, lossy, 0);
   }
 
   /** Returns a node; those of different numbers differ. */

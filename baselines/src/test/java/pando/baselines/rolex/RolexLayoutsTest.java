@@ -35,23 +35,23 @@ class RolexLayoutsTest {
   @ValueSource(ints = {2, 3, 16, 60})
   void shouldKeepEntriesOfALeafInOrder(int delta) {
     SplittableRandom random = new SplittableRandom(Seeds.of(1501));
-    LeafLayout layout = new LeafLayout(delta);
+    RolexLeafLayout layout = new RolexLeafLayout(delta);
     NavigableMap<Long, Long> model = new TreeMap<>();
     long link = GlobalAddress.of(3, 1 << 20);
-    LeafLayout.format(memory, 64, -5, 500, link);
+    RolexLeafLayout.format(memory, 64, -5, 500, link);
     for (int i = 0; i < 5_000; i++) {
       long key = random.nextInt(3 * delta);
-      int index = LeafLayout.find(memory, 64, key);
+      int index = RolexLeafLayout.find(memory, 64, key);
       assertThat(index >= 0).isEqualTo(model.containsKey(key));
       if (index >= 0) {
-        assertThat(LeafLayout.value(memory, 64, index)).isEqualTo(model.remove(key));
-        LeafLayout.delete(memory, 64, index);
+        assertThat(RolexLeafLayout.value(memory, 64, index)).isEqualTo(model.remove(key));
+        RolexLeafLayout.delete(memory, 64, index);
       } else if (!layout.isFull(memory, 64)) {
-        LeafLayout.insert(memory, 64, -1 - index, key, i);
+        RolexLeafLayout.insert(memory, 64, -1 - index, key, i);
         model.put(key, (long) i);
       }
-      assertThat(LeafLayout.count(memory, 64)).isEqualTo(model.size());
-      assertThat(LeafLayout.link(memory, 64)).isEqualTo(link);
+      assertThat(RolexLeafLayout.count(memory, 64)).isEqualTo(model.size());
+      assertThat(RolexLeafLayout.link(memory, 64)).isEqualTo(link);
       assertThat(layout.isFull(memory, 64)).isEqualTo(model.size() == delta);
       EntryBuffer entries = new EntryBuffer();
       entries.addLeaf(memory, 64);
@@ -60,35 +60,35 @@ class RolexLayoutsTest {
         assertThat(entries.key(0)).isEqualTo(model.firstKey());
       }
     }
-    LeafLayout.setLink(memory, 64, GlobalAddress.NULL);
-    assertThat(LeafLayout.count(memory, 64)).isEqualTo(model.size());
-    assertThat(LeafLayout.covers(memory, 64, -5)).isTrue();
-    assertThat(LeafLayout.covers(memory, 64, -6)).isFalse();
-    assertThat(LeafLayout.covers(memory, 64, 500)).isTrue();
-    assertThat(LeafLayout.covers(memory, 64, 501)).isFalse();
+    RolexLeafLayout.setLink(memory, 64, GlobalAddress.NULL);
+    assertThat(RolexLeafLayout.count(memory, 64)).isEqualTo(model.size());
+    assertThat(RolexLeafLayout.covers(memory, 64, -5)).isTrue();
+    assertThat(RolexLeafLayout.covers(memory, 64, -6)).isFalse();
+    assertThat(RolexLeafLayout.covers(memory, 64, 500)).isTrue();
+    assertThat(RolexLeafLayout.covers(memory, 64, 501)).isFalse();
   }
 
   @Test
   void shouldTellAWholeLeafFromAnyOther() {
     SplittableRandom random = new SplittableRandom(Seeds.of(1502));
-    LeafLayout layout = new LeafLayout(16);
+    RolexLeafLayout layout = new RolexLeafLayout(16);
     assertThat(layout.isWhole(memory, 0, ADDRESS)).as("memory never written").isFalse();
-    LeafLayout.format(memory, 0, 1, 2, 0);
+    RolexLeafLayout.format(memory, 0, 1, 2, 0);
     for (int i = 0; i < 16; i++) {
-      LeafLayout.seal(memory, 0, ADDRESS);
+      RolexLeafLayout.seal(memory, 0, ADDRESS);
       assertThat(layout.isWhole(memory, 0, ADDRESS)).isTrue();
       assertThat(layout.isWhole(memory, 0, ADDRESS + 64)).isFalse();
-      for (int bit = 0; bit < LeafLayout.usedBytes(memory, 0) * 8; bit++) {
+      for (int bit = 0; bit < RolexLeafLayout.usedBytes(memory, 0) * 8; bit++) {
         long at = bit / 64 * 8L;
         Words.set(memory, at, Words.get(memory, at) ^ (1L << (bit % 64)));
         assertThat(layout.isWhole(memory, 0, ADDRESS)).as("bit %d", bit).isFalse();
         Words.set(memory, at, Words.get(memory, at) ^ (1L << (bit % 64)));
       }
-      LeafLayout.append(memory, 0, i, random.nextLong());
+      RolexLeafLayout.append(memory, 0, i, random.nextLong());
     }
-    LeafLayout.seal(memory, 0, ADDRESS);
-    LeafLayout.retire(memory, 0);
-    assertThat(LeafLayout.isRetired(memory, 0)).isTrue();
+    RolexLeafLayout.seal(memory, 0, ADDRESS);
+    RolexLeafLayout.retire(memory, 0);
+    assertThat(RolexLeafLayout.isRetired(memory, 0)).isTrue();
     assertThat(layout.isWhole(memory, 0, ADDRESS)).isFalse();
     for (int i = 0; i < 1_000; i++) {
       for (long at = 0; at < 1_200; at += 8) {
@@ -100,7 +100,7 @@ class RolexLayoutsTest {
 
   @Test
   void shouldKnowTheLengthsOfRuns() {
-    RunLayout layout = new RunLayout(new LeafLayout(16).bytes());
+    RunLayout layout = new RunLayout(new RolexLeafLayout(16).bytes());
     assertThat(RunLayout.lengths(1)).isEqualTo(1);
     assertThat(RunLayout.length(RunLayout.lengths(63) - 1)).isEqualTo(RunLayout.LEAVES_MAX);
     for (int leaves = 1; leaves <= RunLayout.LEAVES_MAX; leaves++) {
@@ -304,15 +304,15 @@ class RolexLayoutsTest {
         long address = server.runs.leafAddress(place, i);
         worker.read(address, buffer, server.leaves.bytes());
         MemorySegment memory = worker.memory();
-        assertThat(server.leaves.isWhole(memory, buffer, LeafLayout.identity(address, stamp)))
+        assertThat(server.leaves.isWhole(memory, buffer, RolexLeafLayout.identity(address, stamp)))
             .isTrue();
-        assertThat(LeafLayout.low(memory, buffer)).isEqualTo(high == null ? low : high + 1);
-        high = LeafLayout.high(memory, buffer);
-        for (int entry = 0; entry < LeafLayout.count(memory, buffer); entry++) {
-          long key = LeafLayout.key(memory, buffer, entry);
-          assertThat(LeafLayout.covers(memory, buffer, key)).isTrue();
+        assertThat(RolexLeafLayout.low(memory, buffer)).isEqualTo(high == null ? low : high + 1);
+        high = RolexLeafLayout.high(memory, buffer);
+        for (int entry = 0; entry < RolexLeafLayout.count(memory, buffer); entry++) {
+          long key = RolexLeafLayout.key(memory, buffer, entry);
+          assertThat(RolexLeafLayout.covers(memory, buffer, key)).isTrue();
           assertThat(i).isBetween(model.first(key), model.last(key));
-          found.put(key, LeafLayout.value(memory, buffer, entry));
+          found.put(key, RolexLeafLayout.value(memory, buffer, entry));
         }
         leaves++;
       }

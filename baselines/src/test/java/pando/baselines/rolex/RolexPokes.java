@@ -48,7 +48,7 @@ public final class RolexPokes implements Pokes {
     for (int i = 0; i < RunLayout.leaves(place); i++) {
       long address = server.runs.leafAddress(place, i);
       worker.read(address, 0, server.leaves.bytes());
-      if (LeafLayout.covers(memory, 0, key)) {
+      if (RolexLeafLayout.covers(memory, 0, key)) {
         return new long[] {address, page.address};
       }
     }
@@ -109,8 +109,9 @@ public final class RolexPokes implements Pokes {
     MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, length);
     if (sealed && page) {
       sealPage(address);
-    } else if (sealed && LeafLayout.count(memory, 0) <= server.leaves.delta()) {
-      LeafLayout.seal(memory, 0, LeafLayout.identity(address, stamp(LeafLayout.low(memory, 0))));
+    } else if (sealed && RolexLeafLayout.count(memory, 0) <= server.leaves.delta()) {
+      RolexLeafLayout.seal(
+          memory, 0, RolexLeafLayout.identity(address, stamp(RolexLeafLayout.low(memory, 0))));
     }
     worker.write(address, 0, length);
   }
@@ -148,7 +149,7 @@ public final class RolexPokes implements Pokes {
       return read(address).low;
     }
     worker.read(address, 0, server.leaves.bytes());
-    long key = LeafLayout.low(memory, 0);
+    long key = RolexLeafLayout.low(memory, 0);
     ModelPage page = page(key);
     return page.models.lows[page.models.find(key)];
   }
@@ -162,7 +163,7 @@ public final class RolexPokes implements Pokes {
       return Long.MAX_VALUE;
     }
     worker.read(address, 0, server.leaves.bytes());
-    long key = LeafLayout.low(memory, 0);
+    long key = RolexLeafLayout.low(memory, 0);
     ModelPage page = page(key);
     return page.highOf(page.models.find(key));
   }

@@ -49,7 +49,7 @@ class RolexWritesTest {
   /** Where there is room in local memory for a run, behind the message. */
   private static final long IMAGE = Worker.CALL_BYTES_MAX + 64;
 
-  private final LeafLayout layout = new LeafLayout(DELTA);
+  private final RolexLeafLayout layout = new RolexLeafLayout(DELTA);
   private final RunLayout runs = new RunLayout(layout.bytes());
 
   private Fabric fabric;
@@ -175,11 +175,11 @@ class RolexWritesTest {
   }
 
   private void makeLeaf(long image, long address, long low, long high, long link, int entries) {
-    LeafLayout.format(memory, image, low, high, link);
+    RolexLeafLayout.format(memory, image, low, high, link);
     for (int i = 0; i < entries; i++) {
-      LeafLayout.append(memory, image, 10L * (i + 1), i);
+      RolexLeafLayout.append(memory, image, 10L * (i + 1), i);
     }
-    LeafLayout.seal(memory, image, LeafLayout.identity(address, STAMP));
+    RolexLeafLayout.seal(memory, image, RolexLeafLayout.identity(address, STAMP));
   }
 
   private void makeSynonym(long address, long link) {

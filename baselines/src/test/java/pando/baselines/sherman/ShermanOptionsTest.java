@@ -106,7 +106,7 @@ class ShermanOptionsTest {
           .withMessageContaining("fabric=local");
       try (ShermanIndex index = ShermanIndex.create(fabric, options);
           Session session = index.session()) {
-        assertThat(index.validation()).isEqualTo(Validation.CHECKSUM);
+        assertThat(index.validation()).isEqualTo(ShermanValidation.CHECKSUM);
         assertThat(session.put(1, 1)).isFalse();
       }
     }

@@ -26,7 +26,7 @@ public final class ShermanPokes implements Pokes {
     this.registered = fabric.register(layout.nodeBytes() + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
-    Validation validation = ShermanIndex.resolve(fabric, options);
+    ShermanValidation validation = ShermanIndex.resolve(fabric, options);
     this.catalogue =
         new Catalogue(
             worker,

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import pando.baselines.deft.DeftOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
-import pando.baselines.sherman.Validation;
+import pando.baselines.sherman.ShermanValidation;
 import pando.fabric.Fabric;
 import pando.index.IndexOptions;
 import pando.index.Pools;
@@ -78,9 +78,10 @@ class OptionsTest {
   void shouldBeTheSameByMethodAndByName() {
     assertThat(DexOptions.defaults().withCaching(false).withNodeBytes(512))
         .isEqualTo(DexOptions.defaults().with("caching", "off").with("node-bytes", "512"));
-    assertThat(ShermanOptions.sherman().withValidation(Validation.CHECKSUM).withCombine(false))
+    assertThat(
+            ShermanOptions.sherman().withValidation(ShermanValidation.CHECKSUM).withCombine(false))
         .isEqualTo(ShermanOptions.sherman().with("validation", "checksum").with("combine", "off"));
-    assertThat(DeftOptions.defaults().withValidation(pando.baselines.deft.Validation.VERSIONS))
+    assertThat(DeftOptions.defaults().withValidation(pando.baselines.deft.DeftValidation.VERSIONS))
         .isEqualTo(DeftOptions.defaults().with("validation", "versions"));
     assertThat(RolexOptions.rolex().withWritesByCall(true))
         .isEqualTo(RolexOptions.rolex().with("writes", "call"));

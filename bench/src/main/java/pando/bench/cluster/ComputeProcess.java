@@ -21,14 +21,14 @@ final class ComputeProcess implements AutoCloseable {
   }
 
   /** Sends a request. */
-  void send(Request request) throws IOException {
+  void send(ProcessRequest request) throws IOException {
     requests.writeUTF(request.name());
     requests.flush();
   }
 
   /** Sends a request to run a workload. */
   void sendRun(Workload workload) throws IOException {
-    requests.writeUTF(Request.RUN.name());
+    requests.writeUTF(ProcessRequest.RUN.name());
     requests.writeUTF(workload.name());
     requests.flush();
   }
@@ -72,7 +72,7 @@ final class ComputeProcess implements AutoCloseable {
   @Override
   public void close() {
     try {
-      send(Request.END);
+      send(ProcessRequest.END);
       requests.close();
       process.awaitEnd();
     } catch (IOException hasEnded) {

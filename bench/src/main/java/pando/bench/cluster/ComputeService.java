@@ -58,7 +58,7 @@ public final class ComputeService implements AutoCloseable {
   /** Serves until the parent sends the request to end, or has ended. */
   public void run() throws IOException {
     try {
-      for (Request request = next(); request != Request.END; request = next()) {
+      for (ProcessRequest request = next(); request != ProcessRequest.END; request = next()) {
         serve(request);
       }
     } catch (EOFException parentHasGone) {
@@ -76,11 +76,11 @@ public final class ComputeService implements AutoCloseable {
     }
   }
 
-  private Request next() throws IOException {
-    return Request.valueOf(requests.readUTF());
+  private ProcessRequest next() throws IOException {
+    return ProcessRequest.valueOf(requests.readUTF());
   }
 
-  private void serve(Request request) throws IOException {
+  private void serve(ProcessRequest request) throws IOException {
     try {
       answer(request);
     } catch (IllegalArgumentException e) {
@@ -93,7 +93,7 @@ public final class ComputeService implements AutoCloseable {
     answers.flush();
   }
 
-  private void answer(Request request) throws IOException {
+  private void answer(ProcessRequest request) throws IOException {
     switch (request) {
       case LOAD -> {
         IndexSubject subject = IndexSubject.open(options, fabric, firstServer(), servers());
@@ -154,8 +154,8 @@ public final class ComputeService implements AutoCloseable {
     try {
       answers.writeUTF(Answer.DONE.name());
       answers.flush();
-      Request request = next();
-      if (request != Request.GO) {
+      ProcessRequest request = next();
+      if (request != ProcessRequest.GO) {
         throw new IllegalStateException("unexpected request: " + request);
       }
     } catch (IOException e) {

@@ -70,7 +70,7 @@ public final class ProcessTestbed implements Testbed {
       process.sendRun(workload);
     }
     awaitAll();
-    sendAll(Request.GO);
+    sendAll(ProcessRequest.GO);
     Measurement total = new Measurement();
     for (ComputeProcess process : computeProcesses) {
       total.add(process.awaitMeasurement());
@@ -80,7 +80,7 @@ public final class ProcessTestbed implements Testbed {
 
   @Override
   public Audit audit() throws IOException {
-    sendAll(Request.AUDIT);
+    sendAll(ProcessRequest.AUDIT);
     Audit total = new Audit(0, 0);
     for (ComputeProcess process : computeProcesses) {
       total = total.plus(process.awaitAudit());
@@ -90,7 +90,7 @@ public final class ProcessTestbed implements Testbed {
 
   @Override
   public Footprint footprint(long records) throws IOException {
-    sendAll(Request.BYTES);
+    sendAll(ProcessRequest.BYTES);
     long poolBytes = 0;
     long cachedBytes = 0;
     for (ComputeProcess process : computeProcesses) {
@@ -166,15 +166,15 @@ public final class ProcessTestbed implements Testbed {
 
   private void loadAndJoin() throws IOException {
     ComputeProcess first = computeProcesses.getFirst();
-    first.send(Request.LOAD);
+    first.send(ProcessRequest.LOAD);
     first.awaitDone();
     for (ComputeProcess process : computeProcesses.subList(1, computeProcesses.size())) {
-      process.send(Request.JOIN);
+      process.send(ProcessRequest.JOIN);
       process.awaitDone();
     }
   }
 
-  private void sendAll(Request request) throws IOException {
+  private void sendAll(ProcessRequest request) throws IOException {
     for (ComputeProcess process : computeProcesses) {
       process.send(request);
     }

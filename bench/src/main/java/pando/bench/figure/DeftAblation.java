@@ -5,7 +5,7 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 import java.util.ArrayList;
 import java.util.List;
 import pando.baselines.deft.DeftOptions;
-import pando.baselines.deft.Validation;
+import pando.baselines.deft.DeftValidation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
@@ -55,10 +55,10 @@ final class DeftAblation implements Figure {
   private static void addSteps(List<FigureLine> lines, Lab lab) {
     DeftOptions checked =
         DeftOptions.defaults()
-            .withValidation(Validation.CHECKSUM)
+            .withValidation(DeftValidation.CHECKSUM)
             .withSxLocks(false)
             .withHashLeaves(false);
-    DeftOptions versioned = checked.withValidation(Validation.OPDV);
+    DeftOptions versioned = checked.withValidation(DeftValidation.OPDV);
     DeftOptions shared = versioned.withSxLocks(true);
     Results base = lab.run(checked, List.of(A));
     Results onPath = lab.run(versioned, List.of(A));
@@ -76,8 +76,10 @@ final class DeftAblation implements Figure {
   private static void addValidations(List<FigureLine> lines, Lab lab) {
     List<Load> both = List.of(A, C);
     Results deft = lab.run(DeftOptions.defaults(), both);
-    Results versions = lab.run(DeftOptions.defaults().withValidation(Validation.VERSIONS), both);
-    Results checksums = lab.run(DeftOptions.defaults().withValidation(Validation.CHECKSUM), both);
+    Results versions =
+        lab.run(DeftOptions.defaults().withValidation(DeftValidation.VERSIONS), both);
+    Results checksums =
+        lab.run(DeftOptions.defaults().withValidation(DeftValidation.CHECKSUM), both);
     addValidation(lines, "A", A, deft, versions, checksums);
     addValidation(lines, "C", C, deft, versions, checksums);
   }

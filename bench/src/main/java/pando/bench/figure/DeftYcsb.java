@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.baselines.deft.DeftOptions;
 import pando.baselines.sherman.ShermanOptions;
-import pando.baselines.sherman.Validation;
+import pando.baselines.sherman.ShermanValidation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
@@ -44,7 +44,8 @@ final class DeftYcsb implements Figure {
     Lab lab = Lab.ofDeft(records, seed);
     Results deft = lab.run(DeftOptions.defaults(), ALL);
     Results sherman = lab.run(ShermanOptions.sherman(), ALL);
-    Results checked = lab.run(ShermanOptions.sherman().withValidation(Validation.CHECKSUM), ALL);
+    Results checked =
+        lab.run(ShermanOptions.sherman().withValidation(ShermanValidation.CHECKSUM), ALL);
     List<FigureLine> lines = new ArrayList<>();
     lines.add(new FigureLine("A, DEFT", "Mops", 42.7, deft.megaOps(A)));
     lines.add(new FigureLine("A, DEFT over Sherman", "x", 6.1, deft.over(sherman, A)));

@@ -5,7 +5,7 @@ import static pando.bench.figure.FigureLine.NOT_GIVEN;
 import java.util.List;
 import java.util.stream.Stream;
 import pando.baselines.sherman.ShermanOptions;
-import pando.baselines.sherman.Validation;
+import pando.baselines.sherman.ShermanValidation;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
@@ -43,7 +43,7 @@ final class Dex6 implements Figure {
 
   /** Returns the Sherman that the DEX paper measured: reads validated by versions. */
   static IndexOptions sherman() {
-    return ShermanOptions.sherman().withValidation(Validation.VERSIONS);
+    return ShermanOptions.sherman().withValidation(ShermanValidation.VERSIONS);
   }
 
   @Override

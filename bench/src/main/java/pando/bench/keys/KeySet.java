@@ -42,13 +42,13 @@ public enum KeySet {
   IPV4 {
     @Override
     Keys keys(long loaded, long seed) {
-      Addresses addresses = Addresses.bundled();
+      AddressKeys addresses = AddressKeys.bundled();
       return new ShapedKeys(new Layers(addresses.ranges(), seed), addresses);
     }
 
     @Override
     public long defaultRecords(boolean inserts) {
-      int ranges = Addresses.bundled().ranges();
+      int ranges = AddressKeys.bundled().ranges();
       return inserts ? ranges / 2 : ranges;
     }
   },

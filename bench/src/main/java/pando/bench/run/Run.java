@@ -102,8 +102,8 @@ final class Run {
         new OperationStream(
             workload, distribution, dataset.records(), inserts, share::owns, client);
     try (Access access = subject.access()) {
-      Client running =
-          new Client(
+      BenchClient running =
+          new BenchClient(
               access,
               stream,
               dataset.ledger(),

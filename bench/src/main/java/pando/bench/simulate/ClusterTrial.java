@@ -37,7 +37,7 @@ import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
-import pando.sim.history.Operation;
+import pando.sim.history.RecordedOperation;
 
 /**
  * One seed of a small cluster whose compute servers are processes of module cluster, with all that
@@ -364,7 +364,7 @@ public final class ClusterTrial {
     TrialClient client =
         new TrialClient(
             number,
-            () -> new RoutedSession(cluster, routing, own),
+            () -> new SimRoutedSession(cluster, routing, own),
             _ -> true,
             pace,
             keys,
@@ -538,7 +538,7 @@ public final class ClusterTrial {
 
   private void runToEnd() {
     try {
-      Watchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
+      TrialWatchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
     } catch (HangException e) {
       throw new HangException("seed=" + seed + ": " + e.getMessage());
     } catch (RuntimeException | AssertionError e) {
@@ -572,7 +572,7 @@ public final class ClusterTrial {
       for (long key : all) {
         long start = clock.tick();
         Long found = tree.entries().get(key);
-        history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), key, found));
+        history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
       }
     }
     violations.addAll(HistoryCheck.violations(history));

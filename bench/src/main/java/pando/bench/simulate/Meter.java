@@ -87,7 +87,7 @@ final class Meter {
     cluster.core(0).spawn("meter", this::count);
     spawn(clients);
     long begun = System.nanoTime();
-    Watchdog.run(cluster);
+    TrialWatchdog.run(cluster);
     long realNanos = System.nanoTime() - begun;
     return new SimResult(
         setup,

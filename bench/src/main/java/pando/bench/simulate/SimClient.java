@@ -4,8 +4,8 @@ import pando.bench.records.Records;
 import pando.bench.run.ScanCheck;
 import pando.bench.run.WrongResultException;
 import pando.bench.workload.Batch;
-import pando.bench.workload.Operation;
 import pando.bench.workload.OperationStream;
+import pando.bench.workload.WorkloadOperation;
 import pando.index.Session;
 import pando.sim.Cluster;
 
@@ -91,11 +91,11 @@ final class SimClient {
    * Uses the core for the search of an operation, or of several, before it, so that no lock is held
    * for this time.
    */
-  private void search(Operation operation) {
+  private void search(WorkloadOperation operation) {
     for (int i = 0; i < keysAtOnce; i++) {
       cluster.chargeOperation();
     }
-    if (operation == Operation.MODIFY) {
+    if (operation == WorkloadOperation.MODIFY) {
       // Its update searches again.
       cluster.chargeOperation();
     }

@@ -20,7 +20,7 @@ import pando.sim.ClusterOptions;
 import pando.sim.NetworkKind;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
-import pando.sim.history.Operation;
+import pando.sim.history.RecordedOperation;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
@@ -190,7 +190,7 @@ public final class Trial {
 
   private boolean watch(Cluster cluster, Runnable run) {
     try {
-      Watchdog.run(cluster, run);
+      TrialWatchdog.run(cluster, run);
       return true;
     } catch (HangException e) {
       throw new HangException("seed=" + seed + ": " + e.getMessage());
@@ -277,7 +277,7 @@ public final class Trial {
     for (long key : all) {
       long start = clock.tick();
       Long found = tree.entries().get(key);
-      history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), key, found));
+      history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
     }
     violations.addAll(HistoryCheck.violations(history));
   }

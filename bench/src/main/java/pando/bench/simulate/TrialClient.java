@@ -17,8 +17,8 @@ import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.sim.Cluster;
 import pando.sim.history.History;
-import pando.sim.history.Operation;
-import pando.sim.history.Operation.Kind;
+import pando.sim.history.RecordedOperation;
+import pando.sim.history.RecordedOperation.Kind;
 import pando.sim.history.Scan;
 
 /** One client of a trial: runs random operations and records their results. */
@@ -233,7 +233,7 @@ final class TrialClient {
       Long before = execute(key, kind, stored, expected) ? session.value() : null;
       known = true;
       long end = clock.tick();
-      history.add(new Operation(number, start, end, kind, key, stored, expected, before));
+      history.add(new RecordedOperation(number, start, end, kind, key, stored, expected, before));
       found = before == null ? 0 : before;
       return null;
     } catch (NotServedHereException elsewhere) {
@@ -246,7 +246,7 @@ final class TrialClient {
       // A crash comes this way as well.
       if (!known && !none && kind != Kind.GET) {
         unknown++;
-        history.add(Operation.unknown(number, start, kind, key, stored, expected));
+        history.add(RecordedOperation.unknown(number, start, kind, key, stored, expected));
       }
     }
   }
@@ -294,7 +294,8 @@ final class TrialClient {
       session.getAll(recent, 0, count, values, found);
       long end = clock.tick();
       for (int i = 0; i < count; i++) {
-        history.add(Operation.read(number, start, end, recent[i], found[i] ? values[i] : null));
+        history.add(
+            RecordedOperation.read(number, start, end, recent[i], found[i] ? values[i] : null));
       }
     } catch (NotServedHereException elsewhere) {
       // Some were read; which of them is not said.
@@ -309,7 +310,7 @@ final class TrialClient {
     long[] stored = new long[wanted.length];
     Arrays.setAll(stored, i -> nextValue());
     long start = clock.tick();
-    long end = Operation.UNKNOWN;
+    long end = RecordedOperation.UNKNOWN;
     try {
       session.putAll(wanted, 0, wanted.length, stored);
       end = clock.tick();
@@ -319,9 +320,10 @@ final class TrialClient {
       failed("store of " + wanted.length + " keys", e);
     } finally {
       // A crash comes this way as well.
-      unknown += end == Operation.UNKNOWN ? wanted.length : 0;
+      unknown += end == RecordedOperation.UNKNOWN ? wanted.length : 0;
       for (int i = 0; i < wanted.length; i++) {
-        history.add(new Operation(number, start, end, Kind.STORE, wanted[i], stored[i], null));
+        history.add(
+            new RecordedOperation(number, start, end, Kind.STORE, wanted[i], stored[i], null));
       }
     }
   }

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
  * The lines of a file, each once; where more strings are wanted, copies of them, each behind the
  * number of its copy.
  */
-public final class FileKeys implements StringKeys {
+public final class FileKeys implements StringKeySet {
   private static final long FIRST_COPY = 1_000_000_000;
 
   private final List<String> lines;

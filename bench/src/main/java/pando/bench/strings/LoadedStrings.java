@@ -52,7 +52,7 @@ public final class LoadedStrings implements AutoCloseable {
    * @param recordShare share of what is left that is for single records
    */
   public static LoadedStrings of(
-      StringKeys keys, double fill, double cacheShare, double recordShare) {
+      StringKeySet keys, double fill, double cacheShare, double recordShare) {
     long dataBytes = dataBytes(keys);
     Fabric fabric = openPool(dataBytes);
     try {
@@ -73,7 +73,7 @@ public final class LoadedStrings implements AutoCloseable {
     }
   }
 
-  private static long dataBytes(StringKeys keys) {
+  private static long dataBytes(StringKeySet keys) {
     long bytes = keys.count() * Long.BYTES;
     for (long place = 0; place < keys.count(); place++) {
       bytes += keys.key(place).length();
@@ -91,7 +91,7 @@ public final class LoadedStrings implements AutoCloseable {
   }
 
   /** Makes an index and closes it; returns the bytes of its directory. */
-  private static long load(Fabric fabric, ByteOptions options, StringKeys keys, double fill) {
+  private static long load(Fabric fabric, ByteOptions options, StringKeySet keys, double fill) {
     try (ByteIndex index = ByteIndex.create(fabric, options)) {
       index.load(new Source(keys), fill);
       return index.directoryBytes();
@@ -100,12 +100,12 @@ public final class LoadedStrings implements AutoCloseable {
 
   /** The entries to load. */
   private static final class Source implements ByteSource {
-    private final StringKeys keys;
+    private final StringKeySet keys;
     private final MemorySegment value = MemorySegment.ofArray(new byte[Long.BYTES]);
     private MemorySegment key = MemorySegment.NULL;
     private long place = -1;
 
-    Source(StringKeys keys) {
+    Source(StringKeySet keys) {
       this.keys = keys;
     }
 

@@ -8,7 +8,7 @@ import pando.bench.records.Mix;
  *
  * @param count at least 1
  */
-public record MadeIds(long count) implements StringKeys {
+public record MadeIds(long count) implements StringKeySet {
   @Override
   public String key(long place) {
     long step = Long.divideUnsigned(-1, count);

@@ -20,7 +20,7 @@ import pando.index.bytes.ByteSession;
 public final class StringTrial implements AutoCloseable {
   private static final int TURN = 20_000;
 
-  private final StringKeys keys;
+  private final StringKeySet keys;
   private final ByteIndex index;
   private final ByteSession session;
   private final @Nullable ConcurrentSkipListMap<String, Long> peer;
@@ -40,7 +40,7 @@ public final class StringTrial implements AutoCloseable {
    * @param withPeer whether there is a map
    */
   public StringTrial(
-      LoadedStrings loaded, StringKeys keys, double theta, long seed, boolean withPeer) {
+      LoadedStrings loaded, StringKeySet keys, double theta, long seed, boolean withPeer) {
     this.keys = keys;
     this.index = loaded.index();
     this.random = new SplittableRandom(seed);
@@ -50,7 +50,7 @@ public final class StringTrial implements AutoCloseable {
   }
 
   /** Fills a map in the order of keys, so that neighbours are near each other. */
-  private static ConcurrentSkipListMap<String, Long> filled(StringKeys keys) {
+  private static ConcurrentSkipListMap<String, Long> filled(StringKeySet keys) {
     ConcurrentSkipListMap<String, Long> map = new ConcurrentSkipListMap<>();
     for (long place = 0; place < keys.count(); place++) {
       map.put(keys.key(place), place);

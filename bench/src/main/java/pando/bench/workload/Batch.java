@@ -8,7 +8,7 @@ public final class Batch {
   /** Maximum number of operations of a batch. */
   public static final int CAPACITY = 256;
 
-  private final Operation[] operations = new Operation[CAPACITY];
+  private final WorkloadOperation[] operations = new WorkloadOperation[CAPACITY];
   private final long[] records = new long[CAPACITY];
   private final long[] keys = new long[CAPACITY];
   private final int[] lengths = new int[CAPACITY];
@@ -23,7 +23,7 @@ public final class Batch {
   }
 
   /** Returns an operation. */
-  public Operation operation(int index) {
+  public WorkloadOperation operation(int index) {
     return operations[index];
   }
 
@@ -51,7 +51,7 @@ public final class Batch {
     size = 0;
   }
 
-  void add(Operation operation, long record, long key, int length) {
+  void add(WorkloadOperation operation, long record, long key, int length) {
     operations[size] = operation;
     records[size] = record;
     keys[size] = key;

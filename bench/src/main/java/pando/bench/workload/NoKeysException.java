@@ -6,7 +6,7 @@ import pando.fabric.PandoException;
 public final class NoKeysException extends PandoException {
   private static final long serialVersionUID = 1L;
 
-  NoKeysException(Operation operation, int client, int draws) {
+  NoKeysException(WorkloadOperation operation, int client, int draws) {
     super(
         "a client's partition has hardly any keys: operation="
             + operation

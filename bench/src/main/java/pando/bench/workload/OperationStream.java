@@ -61,12 +61,12 @@ public final class OperationStream {
     }
   }
 
-  private void add(Batch batch, Operation operation) {
+  private void add(Batch batch, WorkloadOperation operation) {
     for (int draws = 0; draws < DRAWS_MAX; draws++) {
       long record = operation.adds() ? inserts.next(client) : distribution.next(random);
       long key = records.key(record);
       if (owned.test(key)) {
-        int length = operation == Operation.SCAN ? workload.scanLength(random) : 0;
+        int length = operation == WorkloadOperation.SCAN ? workload.scanLength(random) : 0;
         batch.add(operation, record, key, length);
         return;
       }

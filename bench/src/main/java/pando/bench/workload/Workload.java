@@ -43,8 +43,8 @@ public enum Workload {
   /** As {@link #INSERT_ONLY}, by an operation that does not say whether the key was there. */
   STORE_ONLY(0, 0, 100, 0) {
     @Override
-    Operation draw(SplittableRandom random) {
-      return Operation.STORE;
+    WorkloadOperation draw(SplittableRandom random) {
+      return WorkloadOperation.STORE;
     }
   },
   /** Lookups alone, several keys at a time; each counts as an operation. */
@@ -127,18 +127,20 @@ public enum Workload {
   }
 
   /** Draws an operation. */
-  Operation draw(SplittableRandom random) {
+  WorkloadOperation draw(SplittableRandom random) {
     int percent = random.nextInt(100);
     if (percent < lookups) {
-      return Operation.LOOKUP;
+      return WorkloadOperation.LOOKUP;
     }
     if (percent < lookups + updates) {
-      return Operation.UPDATE;
+      return WorkloadOperation.UPDATE;
     }
     if (percent < lookups + updates + inserts) {
-      return Operation.INSERT;
+      return WorkloadOperation.INSERT;
     }
-    return percent < lookups + updates + inserts + scans ? Operation.SCAN : Operation.MODIFY;
+    return percent < lookups + updates + inserts + scans
+        ? WorkloadOperation.SCAN
+        : WorkloadOperation.MODIFY;
   }
 
   /** Draws how many records a scan reads. */

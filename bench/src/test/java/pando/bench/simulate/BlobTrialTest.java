@@ -27,8 +27,8 @@ import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
-import pando.sim.history.Operation;
-import pando.sim.history.Operation.Kind;
+import pando.sim.history.RecordedOperation;
+import pando.sim.history.RecordedOperation.Kind;
 import pando.sim.history.Scan;
 
 /** Clients of maps with values beside the index, in every system, under faults in virtual time. */
@@ -134,7 +134,7 @@ class BlobTrialTest {
         Client client = new Client(number, map.session(), random.split());
         running.core(0).spawn("client-" + number, client::run);
       }
-      Watchdog.run(running, () -> running.run(NANOS_MAX, EVENTS_MAX));
+      TrialWatchdog.run(running, () -> running.run(NANOS_MAX, EVENTS_MAX));
     }
 
     private void readAndRemoveAll(PandoMap<Long, Long> map) {
@@ -143,7 +143,7 @@ class BlobTrialTest {
           long key = keys.key(i);
           long start = clock.tick();
           Long found = session.get(key);
-          history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), key, found));
+          history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
           session.remove(key);
         }
       }
@@ -192,7 +192,8 @@ class BlobTrialTest {
           // Where the value was not the one that was expected, the map does not say which it was.
           if (!kind.compares() || before != null) {
             long end = clock.tick();
-            history.add(new Operation(number, start, end, kind, key, stored, expected, before));
+            history.add(
+                new RecordedOperation(number, start, end, kind, key, stored, expected, before));
           }
           return before;
         } catch (PandoException e) {
@@ -200,7 +201,7 @@ class BlobTrialTest {
           return null;
         } finally {
           if (!known && kind != Kind.GET) {
-            history.add(Operation.unknown(number, start, kind, key, stored, expected));
+            history.add(RecordedOperation.unknown(number, start, kind, key, stored, expected));
           }
         }
       }

@@ -19,7 +19,7 @@ import pando.sim.ClusterOptions;
 import pando.sim.fault.Fault;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
-import pando.sim.history.Operation;
+import pando.sim.history.RecordedOperation;
 
 /** Clients of an index of byte strings, with values beside it, under faults in virtual time. */
 class ByteTrialTest {
@@ -93,7 +93,7 @@ class ByteTrialTest {
         clients.add(client);
         running.core(0).spawn("client-" + number, () -> client.run(OPERATIONS));
       }
-      Watchdog.run(running, () -> running.run(NANOS_MAX, EVENTS_MAX));
+      TrialWatchdog.run(running, () -> running.run(NANOS_MAX, EVENTS_MAX));
       clients.forEach(client -> violations.addAll(client.failures()));
       index.close();
       Map<Long, Long> entries = new TreeMap<>();
@@ -115,7 +115,7 @@ class ByteTrialTest {
       for (int i = 0; i < keys.count(); i++) {
         long start = clock.tick();
         Long found = entries.get(keys.key(i));
-        history.add(Operation.read(FINAL_CLIENT, start, clock.tick(), keys.key(i), found));
+        history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), keys.key(i), found));
       }
       violations.addAll(HistoryCheck.violations(history));
     }

@@ -24,25 +24,28 @@ final class OperationStreamTest {
   @ParameterizedTest
   @EnumSource
   void shouldMixOperationsAsThePaperSays(Workload workload) {
-    Map<Operation, Integer> counts = new EnumMap<>(Operation.class);
+    Map<WorkloadOperation, Integer> counts = new EnumMap<>(WorkloadOperation.class);
     for (Drawn drawn : draw(workload, new Inserts(LOADED, 1, 0, 1), 0, key -> true)) {
       counts.merge(drawn.operation, 1, Integer::sum);
     }
-    Map<Operation, Integer> expected =
+    Map<WorkloadOperation, Integer> expected =
         switch (workload) {
-          case READ_ONLY -> Map.of(Operation.LOOKUP, 100);
-          case READ_INTENSIVE -> Map.of(Operation.LOOKUP, 95, Operation.UPDATE, 5);
-          case WRITE_INTENSIVE -> Map.of(Operation.LOOKUP, 50, Operation.UPDATE, 50);
-          case INSERT_INTENSIVE -> Map.of(Operation.LOOKUP, 50, Operation.INSERT, 50);
-          case SCAN_INTENSIVE -> Map.of(Operation.SCAN, 95, Operation.INSERT, 5);
-          case INSERT_ONLY -> Map.of(Operation.INSERT, 100);
-          case STORE_ONLY -> Map.of(Operation.STORE, 100);
-          case MULTI_GET -> Map.of(Operation.LOOKUP, 100);
-          case READ_INTENSIVE_2 -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
-          case WRITE_ONLY -> Map.of(Operation.UPDATE, 100);
-          case YCSB_D -> Map.of(Operation.LOOKUP, 95, Operation.INSERT, 5);
-          case YCSB_E -> Map.of(Operation.SCAN, 95, Operation.INSERT, 5);
-          case YCSB_F -> Map.of(Operation.LOOKUP, 50, Operation.MODIFY, 50);
+          case READ_ONLY -> Map.of(WorkloadOperation.LOOKUP, 100);
+          case READ_INTENSIVE -> Map.of(WorkloadOperation.LOOKUP, 95, WorkloadOperation.UPDATE, 5);
+          case WRITE_INTENSIVE ->
+              Map.of(WorkloadOperation.LOOKUP, 50, WorkloadOperation.UPDATE, 50);
+          case INSERT_INTENSIVE ->
+              Map.of(WorkloadOperation.LOOKUP, 50, WorkloadOperation.INSERT, 50);
+          case SCAN_INTENSIVE -> Map.of(WorkloadOperation.SCAN, 95, WorkloadOperation.INSERT, 5);
+          case INSERT_ONLY -> Map.of(WorkloadOperation.INSERT, 100);
+          case STORE_ONLY -> Map.of(WorkloadOperation.STORE, 100);
+          case MULTI_GET -> Map.of(WorkloadOperation.LOOKUP, 100);
+          case READ_INTENSIVE_2 ->
+              Map.of(WorkloadOperation.LOOKUP, 95, WorkloadOperation.INSERT, 5);
+          case WRITE_ONLY -> Map.of(WorkloadOperation.UPDATE, 100);
+          case YCSB_D -> Map.of(WorkloadOperation.LOOKUP, 95, WorkloadOperation.INSERT, 5);
+          case YCSB_E -> Map.of(WorkloadOperation.SCAN, 95, WorkloadOperation.INSERT, 5);
+          case YCSB_F -> Map.of(WorkloadOperation.LOOKUP, 50, WorkloadOperation.MODIFY, 50);
         };
     assertThat(counts.keySet()).isEqualTo(expected.keySet());
     counts.forEach((operation, count) ->
@@ -100,7 +103,7 @@ final class OperationStreamTest {
     }
     for (Drawn drawn :
         draw(Workload.SCAN_INTENSIVE, new Inserts(LOADED, 1, 0, 1), 0, key -> true)) {
-      assertThat(drawn.length).isEqualTo(drawn.operation == Operation.SCAN ? 100 : 0);
+      assertThat(drawn.length).isEqualTo(drawn.operation == WorkloadOperation.SCAN ? 100 : 0);
     }
   }
 
@@ -123,7 +126,7 @@ final class OperationStreamTest {
       stream.fill(batch, Batch.CAPACITY);
       for (int j = 0; j < batch.size(); j++) {
         boolean isNew = batch.record(j) >= LOADED;
-        if (batch.operation(j) == Operation.LOOKUP && isNew) {
+        if (batch.operation(j) == WorkloadOperation.LOOKUP && isNew) {
           // Of a set itself, the assertion would look at each element.
           assertThat(there.contains(batch.record(j))).isTrue();
           inserted++;
@@ -136,13 +139,13 @@ final class OperationStreamTest {
 
   private static void addInserts(Batch batch, Set<Long> records) {
     for (int i = 0; i < batch.size(); i++) {
-      if (batch.operation(i) == Operation.INSERT) {
+      if (batch.operation(i) == WorkloadOperation.INSERT) {
         records.add(batch.record(i));
       }
     }
   }
 
-  private record Drawn(Operation operation, long record, long key, int length) {}
+  private record Drawn(WorkloadOperation operation, long record, long key, int length) {}
 
   private List<Drawn> draw(Workload workload, Inserts inserts, int client, LongPredicate owned) {
     OperationStream stream =

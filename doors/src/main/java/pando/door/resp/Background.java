@@ -23,7 +23,7 @@ final class Background implements AutoCloseable {
   private final Door door;
   private final ExecutorService threads =
       Executors.newFixedThreadPool(THREADS, new DefaultThreadFactory("pando-background"));
-  private final Queue<Lane> idle = new ConcurrentLinkedQueue<>();
+  private final Queue<RespLane> idle = new ConcurrentLinkedQueue<>();
 
   Background(Door door) {
     this.door = door;
@@ -34,11 +34,11 @@ final class Background implements AutoCloseable {
    *
    * @throws java.util.concurrent.RejectedExecutionException if this is closed
    */
-  void run(Consumer<Lane> task) {
+  void run(Consumer<RespLane> task) {
     threads.execute(() -> {
-      Lane lane = idle.poll();
+      RespLane lane = idle.poll();
       if (lane == null) {
-        lane = Lane.inBackground(door);
+        lane = RespLane.inBackground(door);
       }
       try {
         task.accept(lane);
@@ -53,7 +53,7 @@ final class Background implements AutoCloseable {
   /** Closes the sessions of lanes that are idle. */
   void giveMemoryBack() {
     for (int i = idle.size(); i > 0; i--) {
-      run(Lane::close); // each takes the lane that has been idle for longest
+      run(RespLane::close); // each takes the lane that has been idle for longest
     }
   }
 

@@ -24,18 +24,18 @@ final class ClientCommands {
     return List.of(new Command("CLIENT", -2, ClientCommands::client));
   }
 
-  private static void client(Call call) {
+  private static void client(RespCall call) {
     String name = call.request.text(1).toUpperCase(Locale.ROOT);
     int count = call.request.count();
     call.client.lastCommand = "client|" + name.toLowerCase(Locale.ROOT);
     switch (name) {
       case "SETNAME" -> {
-        Call.checkArity("client|setname", count, 3);
+        RespCall.checkArity("client|setname", count, 3);
         call.client.name = checkedName(call.request.text(2), "Client names");
         call.replies.ok();
       }
       case "GETNAME" -> {
-        Call.checkArity("client|getname", count, 2);
+        RespCall.checkArity("client|getname", count, 2);
         if (call.client.name.isEmpty()) {
           call.replies.nil();
         } else {
@@ -43,21 +43,21 @@ final class ClientCommands {
         }
       }
       case "SETINFO" -> {
-        Call.checkArity("client|setinfo", count, 4);
+        RespCall.checkArity("client|setinfo", count, 4);
         setInfo(call);
       }
       case "ID" -> {
-        Call.checkArity("client|id", count, 2);
+        RespCall.checkArity("client|id", count, 2);
         call.replies.integer(call.client.id);
       }
       case "LIST" -> list(call);
       case "INFO" -> {
-        Call.checkArity("client|info", count, 2);
+        RespCall.checkArity("client|info", count, 2);
         call.replies.text(call.client.line());
       }
       case "KILL" -> kill(call);
       case "NO-EVICT" -> { // no client is ended before others for what it takes
-        Call.checkArity("client|no-evict", count, 3);
+        RespCall.checkArity("client|no-evict", count, 3);
         if (!call.request.is(2, "ON") && !call.request.is(2, "OFF")) {
           throw Refusal.syntax();
         }
@@ -81,7 +81,7 @@ final class ClientCommands {
     return name;
   }
 
-  private static void setInfo(Call call) {
+  private static void setInfo(RespCall call) {
     String value = call.request.text(3);
     if (call.request.is(2, "LIB-NAME")) {
       call.client.library = checkedName(value, "lib-name");
@@ -93,10 +93,10 @@ final class ClientCommands {
     call.replies.ok();
   }
 
-  private static void list(Call call) {
-    Request request = call.request;
+  private static void list(RespCall call) {
+    RespRequest request = call.request;
     int count = request.count();
-    Predicate<Client> listed;
+    Predicate<RespClient> listed;
     if (count == 2) {
       listed = _ -> true;
     } else if (count == 4 && request.is(2, "TYPE")) {
@@ -117,7 +117,7 @@ final class ClientCommands {
     call.replies.text(lines.toString());
   }
 
-  private static Predicate<Client> ofType(Request request, int i) {
+  private static Predicate<RespClient> ofType(RespRequest request, int i) {
     boolean isNormal = request.is(i, "NORMAL");
     if (!isNormal && OTHER_TYPES.stream().noneMatch(type -> request.is(i, type))) {
       throw new Refusal("ERR Unknown client type '" + request.shown(i) + "'");
@@ -125,7 +125,7 @@ final class ClientCommands {
     return _ -> isNormal;
   }
 
-  private static long id(Request request, int i, String otherwise) {
+  private static long id(RespRequest request, int i, String otherwise) {
     try {
       return request.integer(i);
     } catch (Refusal e) {
@@ -133,8 +133,8 @@ final class ClientCommands {
     }
   }
 
-  private static void kill(Call call) {
-    Request request = call.request;
+  private static void kill(RespCall call) {
+    RespRequest request = call.request;
     if (request.count() < 3) {
       throw Refusal.wrongArguments("client|kill");
     }
@@ -145,7 +145,7 @@ final class ClientCommands {
       call.replies.ok();
       return;
     }
-    Predicate<Client> chosen = _ -> true;
+    Predicate<RespClient> chosen = _ -> true;
     boolean skipMe = true;
     for (int i = 2; i < request.count(); i += 2) {
       if (i + 1 == request.count()) {
@@ -163,7 +163,7 @@ final class ClientCommands {
     call.replies.integer(end(call, chosen, skipMe));
   }
 
-  private static Predicate<Client> filter(Request request, int i) {
+  private static Predicate<RespClient> filter(RespRequest request, int i) {
     String value = request.text(i + 1);
     if (request.is(i, "ID")) {
       String otherwise = "ERR client-id should be greater than 0";
@@ -180,7 +180,7 @@ final class ClientCommands {
       return hasAddress(value);
     }
     if (request.is(i, "LADDR")) {
-      return client -> Addresses.text(client.local).equals(value);
+      return client -> AddressText.text(client.local).equals(value);
     }
     if (request.is(i, "USER")) {
       if (!value.equals("default")) {
@@ -191,15 +191,15 @@ final class ClientCommands {
     throw Refusal.syntax();
   }
 
-  private static Predicate<Client> hasAddress(String address) {
-    return client -> Addresses.text(client.address).equals(address);
+  private static Predicate<RespClient> hasAddress(String address) {
+    return client -> AddressText.text(client.address).equals(address);
   }
 
   /** Ends clients, that of the call behind its reply; returns how many. */
-  private static int end(Call call, Predicate<Client> chosen, boolean skipMe) {
-    List<Client> ended = new ArrayList<>(call.door.clients().all());
+  private static int end(RespCall call, Predicate<RespClient> chosen, boolean skipMe) {
+    List<RespClient> ended = new ArrayList<>(call.door.clients().all());
     ended.removeIf(client -> (skipMe && client.id == call.client.id) || !chosen.test(client));
-    for (Client client : ended) {
+    for (RespClient client : ended) {
       if (client.id == call.client.id) {
         client.quits = true;
       } else {

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 /** All clients that are connected. Thread-safe. */
 final class Clients {
   private final int most;
-  private final Map<Long, Client> clients = new ConcurrentSkipListMap<>();
+  private final Map<Long, RespClient> clients = new ConcurrentSkipListMap<>();
   private final AtomicInteger count = new AtomicInteger();
   private final AtomicLong last = new AtomicLong();
   private final LongAdder refused = new LongAdder();
@@ -25,7 +25,7 @@ final class Clients {
   }
 
   /** Adds a client; returns {@code false} if there are as many as there may be. */
-  boolean add(Client client) {
+  boolean add(RespClient client) {
     if (count.incrementAndGet() > most) {
       count.decrementAndGet();
       refused.increment();
@@ -35,20 +35,20 @@ final class Clients {
     return true;
   }
 
-  void remove(Client client) {
+  void remove(RespClient client) {
     if (clients.remove(client.id) != null) {
       count.decrementAndGet();
     }
   }
 
   /** Ends the connection of a client, which is none from now on. */
-  void end(Client client) {
+  void end(RespClient client) {
     remove(client);
     client.end();
   }
 
   /** Returns the clients in the order in which they came. */
-  Collection<Client> all() {
+  Collection<RespClient> all() {
     return clients.values();
   }
 

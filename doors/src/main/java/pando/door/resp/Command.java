@@ -26,7 +26,7 @@ record Command(String name, int arity, Set<When> allowed, Action action) {
      *
      * @throws Refusal if the client gets an error
      */
-    void run(Call call);
+    void run(RespCall call);
   }
 
   Command(String name, int arity, Action action) {

@@ -50,7 +50,7 @@ final class CommandTable {
   }
 
   /** Returns the place of a request's command, an empty one if there is no such command. */
-  int find(Request request) {
+  int find(RespRequest request) {
     byte[] bytes = request.bytes();
     int start = request.start(0);
     int end = start + request.length(0);

@@ -23,11 +23,11 @@ final class ConnectionCommands {
         new Command("RESET", 1, ALWAYS, ConnectionCommands::reset));
   }
 
-  private static void reply(Call call, int i) {
+  private static void reply(RespCall call, int i) {
     call.replies.bulk(call.request.bytes(), call.request.start(i), call.request.length(i));
   }
 
-  private static void ping(Call call) {
+  private static void ping(RespCall call) {
     switch (call.request.count()) {
       case 1 -> call.replies.simple("PONG");
       case 2 -> reply(call, 1);
@@ -35,7 +35,7 @@ final class ConnectionCommands {
     }
   }
 
-  private static void auth(Call call) {
+  private static void auth(RespCall call) {
     Password password = call.door.password();
     int count = call.request.count();
     if (count > 3) {
@@ -51,8 +51,8 @@ final class ConnectionCommands {
   }
 
   /** Checks a password, and a user's name, if there is one. */
-  private static void identify(Call call, @Nullable Password password, int user, int given) {
-    Request request = call.request;
+  private static void identify(RespCall call, @Nullable Password password, int user, int given) {
+    RespRequest request = call.request;
     boolean isUser = user == 0 || request.text(user).equals("default");
     boolean isRight =
         password == null
@@ -63,8 +63,8 @@ final class ConnectionCommands {
     call.client.isStranger = false;
   }
 
-  private static void hello(Call call) {
-    Request request = call.request;
+  private static void hello(RespCall call) {
+    RespRequest request = call.request;
     boolean isResp3 = request.count() > 1 ? isResp3(request) : call.client.isResp3;
     String name = null;
     for (int i = 2; i < request.count(); i++) {
@@ -106,7 +106,7 @@ final class ConnectionCommands {
     replies.array(0);
   }
 
-  private static boolean isResp3(Request request) {
+  private static boolean isResp3(RespRequest request) {
     long protocol;
     try {
       protocol = request.integer(1);
@@ -119,17 +119,17 @@ final class ConnectionCommands {
     return protocol == 3;
   }
 
-  private static void select(Call call) {
+  private static void select(RespCall call) {
     call.client.database = call.database(1);
     call.replies.ok();
   }
 
-  private static void quit(Call call) {
+  private static void quit(RespCall call) {
     call.client.quits = true;
     call.replies.ok();
   }
 
-  private static void reset(Call call) {
+  private static void reset(RespCall call) {
     call.client.reset();
     call.replies.simple("RESET");
   }

@@ -20,7 +20,7 @@ final class Door {
   private final @Nullable Password password;
   private final CommandTable commands;
   private final Unsupported unsupported;
-  private final Blocks blocks = new Blocks();
+  private final ReplyBlocks blocks = new ReplyBlocks();
   private final Background background;
   private final List<LaneCounters> lanes = new CopyOnWriteArrayList<>();
   private final long start = System.nanoTime();
@@ -78,7 +78,7 @@ final class Door {
     return unsupported;
   }
 
-  Blocks blocks() {
+  ReplyBlocks blocks() {
     return blocks;
   }
 

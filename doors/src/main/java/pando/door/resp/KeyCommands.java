@@ -33,7 +33,7 @@ final class KeyCommands {
         new Command("MEMORY", -2, KeyCommands::memory));
   }
 
-  private static void del(Call call) {
+  private static void del(RespCall call) {
     long count = 0;
     for (int i = 1; i < call.request.count(); i++) {
       if (call.store.remove(call.key(i))) {
@@ -43,7 +43,7 @@ final class KeyCommands {
     call.replies.integer(count);
   }
 
-  private static void exists(Call call) {
+  private static void exists(RespCall call) {
     long count = 0;
     for (int i = 1; i < call.request.count(); i++) {
       if (call.hit(call.store.find(call.key(i)))) {
@@ -53,7 +53,7 @@ final class KeyCommands {
     call.replies.integer(count);
   }
 
-  private static void type(Call call) {
+  private static void type(RespCall call) {
     boolean found = call.store.find(call.key(1));
     call.replies.simple(found ? typeOf(call.keyspace.isString(call.store.value())) : "none");
   }
@@ -62,11 +62,11 @@ final class KeyCommands {
     return isString ? "string" : "zset";
   }
 
-  private static void dbSize(Call call) {
+  private static void dbSize(RespCall call) {
     call.replies.integer(call.store.count(call.client.database));
   }
 
-  private static void flushAll(Call call) {
+  private static void flushAll(RespCall call) {
     checkFlush(call);
     call.store.requireBackground();
     for (int database = 0; database < call.keyspace.databases(); database++) {
@@ -75,14 +75,14 @@ final class KeyCommands {
     call.replies.ok();
   }
 
-  private static void flushDb(Call call) {
+  private static void flushDb(RespCall call) {
     checkFlush(call);
     call.store.requireBackground();
     call.store.clear(call.client.database);
     call.replies.ok();
   }
 
-  private static void checkFlush(Call call) {
+  private static void checkFlush(RespCall call) {
     boolean hasOption = call.request.count() == 2;
     if (call.request.count() > 2
         || (hasOption && !call.request.is(1, "SYNC") && !call.request.is(1, "ASYNC"))) {
@@ -90,13 +90,13 @@ final class KeyCommands {
     }
   }
 
-  private static void keys(Call call) {
+  private static void keys(RespCall call) {
     Page page = new Page(call, pattern(call, 1), null);
     page.visitAll();
     call.replies.arrayBefore(page.matching());
   }
 
-  private static void scan(Call call) {
+  private static void scan(RespCall call) {
     long cursor = cursor(call);
     @Nullable Glob pattern = null;
     @Nullable String type = null;
@@ -125,7 +125,7 @@ final class KeyCommands {
     call.replies.insertBefore("*2\r\n$" + text.length() + "\r\n" + text + "\r\n");
   }
 
-  private static void randomKey(Call call) {
+  private static void randomKey(RespCall call) {
     byte[] prefix = call.keyspace.prefix(call.client.database);
     byte[] key = new RandomKey(call.store, prefix).choose();
     if (key == null) {
@@ -135,17 +135,17 @@ final class KeyCommands {
     }
   }
 
-  private static void rename(Call call) {
+  private static void rename(RespCall call) {
     boolean _ = renamed(call, false);
     call.replies.ok();
   }
 
-  private static boolean renamed(Call call, boolean onlyNew) {
+  private static boolean renamed(RespCall call, boolean onlyNew) {
     return call.store.rename(call.key(1), call.key(2), onlyNew);
   }
 
-  private static void copy(Call call) {
-    Request request = call.request;
+  private static void copy(RespCall call) {
+    RespRequest request = call.request;
     int database = call.client.database;
     boolean replace = false;
     for (int i = 3; i < request.count(); i++) {
@@ -170,12 +170,12 @@ final class KeyCommands {
   /**
    * What an object is encoded as is a matter of Redis; the door has the words, by what it stores.
    */
-  private static void object(Call call) {
+  private static void object(RespCall call) {
     if (!call.request.is(1, "ENCODING")) {
       throw call.unknownSubcommand(
           "OBJECT", "FREQ IDLETIME REFCOUNT HELP", "the index keeps none of it");
     }
-    Call.checkArity("object|encoding", call.request.count(), 3);
+    RespCall.checkArity("object|encoding", call.request.count(), 3);
     if (!call.store.find(call.key(2))) {
       call.replies.nil();
     } else if (!call.keyspace.isString(call.store.value())) {
@@ -188,8 +188,8 @@ final class KeyCommands {
   /**
    * Replies with the bytes that a key and what it has take in the pool, where they are as they are.
    */
-  private static void memory(Call call) {
-    Request request = call.request;
+  private static void memory(RespCall call) {
+    RespRequest request = call.request;
     if (!request.is(1, "USAGE")) {
       throw call.unknownSubcommand(
           "MEMORY",
@@ -219,13 +219,13 @@ final class KeyCommands {
             : bytes + call.store.sets().bytes(call.client.database, key));
   }
 
-  private static Glob pattern(Call call, int i) {
+  private static Glob pattern(RespCall call, int i) {
     call.store.work(call.request.length(i) / Glob.LETTERS_OF_WORK);
     return new Glob(call.request.copy(i, 0));
   }
 
   /** Reads a cursor as C does: up to a NUL, with a sign or without, none as 0. */
-  private static long cursor(Call call) {
+  private static long cursor(RespCall call) {
     String given = call.request.text(1);
     int end = given.indexOf('\0');
     Matcher cursor = CURSOR.matcher(end < 0 ? given : given.substring(0, end));

@@ -79,16 +79,16 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   }
 
   /** Returns an argument as a key; copies nothing. */
-  MemorySegment key(Request request, int i, int database) {
+  MemorySegment key(RespRequest request, int i, int database) {
     return marked(request, i, (byte) database);
   }
 
   /** Returns an argument as a string that is stored; copies nothing. */
-  MemorySegment string(Request request, int i) {
+  MemorySegment string(RespRequest request, int i) {
     return marked(request, i, STRING);
   }
 
-  private MemorySegment marked(Request request, int i, byte mark) {
+  private MemorySegment marked(RespRequest request, int i, byte mark) {
     return markBytes == 0 ? request.argument(i) : request.prefixed(i, mark);
   }
 

@@ -23,7 +23,7 @@ final class LexRange {
    *
    * @throws Refusal if one is no bound
    */
-  static LexRange of(byte[] prefix, int bytesMax, Request request, int least, int greatest) {
+  static LexRange of(byte[] prefix, int bytesMax, RespRequest request, int least, int greatest) {
     boolean isEmpty = kind(request, least) == '+' || kind(request, greatest) == '-';
     byte[] from =
         kind(request, least) == '-' ? prefix : bound(prefix, bytesMax, request, least, '(');
@@ -35,12 +35,12 @@ final class LexRange {
   }
 
   /** Checks two arguments, before there is a prefix. */
-  static void check(Request request, int least, int greatest) {
+  static void check(RespRequest request, int least, int greatest) {
     kind(request, least);
     kind(request, greatest);
   }
 
-  private static int kind(Request request, int i) {
+  private static int kind(RespRequest request, int i) {
     int length = request.length(i);
     int kind = length == 0 ? 0 : request.bytes()[request.start(i)];
     boolean isEnd = length == 1 && (kind == '-' || kind == '+');
@@ -56,7 +56,7 @@ final class LexRange {
    * @return {@code null} if there is no such key
    */
   private static byte @Nullable [] bound(
-      byte[] prefix, int bytesMax, Request request, int i, int above) {
+      byte[] prefix, int bytesMax, RespRequest request, int i, int above) {
     int given = prefix.length + request.length(i) - 1; // without the mark
     byte[] bound = Arrays.copyOf(prefix, Math.min(given, bytesMax));
     System.arraycopy(

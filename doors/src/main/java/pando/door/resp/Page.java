@@ -13,7 +13,7 @@ final class Page {
   /** Keys behind one that this door knows among which it looks first for one that it does not. */
   private static final int NEAR = 10_000;
 
-  private final Call call;
+  private final RespCall call;
   private final @Nullable Glob pattern;
   private final @Nullable String type;
   private final byte[] database;
@@ -24,7 +24,7 @@ final class Page {
   private byte[] last = NOTHING;
   private long left;
 
-  Page(Call call, @Nullable Glob pattern, @Nullable String type) {
+  Page(RespCall call, @Nullable Glob pattern, @Nullable String type) {
     this.call = call;
     this.pattern = pattern;
     this.type = type;

@@ -22,8 +22,8 @@ final class PandoCommands {
         new Command("PANDO.STATS", 1, PandoCommands::stats));
   }
 
-  private static void range(Call call) {
-    Request request = call.request;
+  private static void range(RespCall call) {
+    RespRequest request = call.request;
     boolean down = false;
     boolean onlyKeys = false;
     long given = Long.MAX_VALUE;
@@ -61,7 +61,7 @@ final class PandoCommands {
     call.replies.arrayBefore(withValues ? 2 * count[0] : count[0]);
   }
 
-  private static void neighbour(Call call, boolean found) {
+  private static void neighbour(RespCall call, boolean found) {
     if (found && call.keyspace.isIn(call.client.database, call.store.session().key())) {
       call.replies.array(2);
       call.replies.bulkBehind(call.store.session().key(), call.keyspace.markBytes);
@@ -72,7 +72,7 @@ final class PandoCommands {
   }
 
   /** Adds a string; a set has none. */
-  private static void replyValue(Call call, MemorySegment value) {
+  private static void replyValue(RespCall call, MemorySegment value) {
     if (call.keyspace.isString(value)) {
       call.replies.bulkBehind(value, call.keyspace.markBytes);
     } else {
@@ -80,7 +80,7 @@ final class PandoCommands {
     }
   }
 
-  private static void compareAndSet(Call call) {
+  private static void compareAndSet(RespCall call) {
     MemorySegment key = call.key(1);
     boolean done = call.store.replace(key, call.string(2), call.string(3));
     if (!done && call.keyspace.hasSets() && call.store.value().byteSize() > 0) {
@@ -89,7 +89,7 @@ final class PandoCommands {
     call.reply(done);
   }
 
-  private static void stats(Call call) {
+  private static void stats(RespCall call) {
     VerbCounters verbs = call.keyspace.strings().verbs();
     SequencedMap<String, Long> sizes = call.keyspace.sizes();
     Replies replies = call.replies;

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import pando.door.resp.Blocks.Block;
+import pando.door.resp.ReplyBlocks.Block;
 
 /**
  * Replies that wait to be sent, in RESP2 or RESP3, in blocks: mostly in one. An event loop has one
@@ -28,7 +28,7 @@ final class Replies {
   private static final String PLAIN_TEXT = "txt:";
   private static final int NUMBER_LINE_BYTES_MAX = 24;
 
-  private final Blocks blocks;
+  private final ReplyBlocks blocks;
 
   /** What is full of the replies, before the block that is written to. */
   private final List<Block> full = new ArrayList<>();
@@ -43,7 +43,7 @@ final class Replies {
   private int start;
   private boolean isResp3;
 
-  Replies(Blocks blocks) {
+  Replies(ReplyBlocks blocks) {
     this.blocks = blocks;
     this.last = blocks.take();
     this.bytes = last.bytes;

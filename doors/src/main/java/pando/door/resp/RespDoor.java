@@ -53,8 +53,8 @@ public final class RespDoor implements Metered, AutoCloseable {
   private final Door door;
   private final DoorMeters meters;
   private final EventLoopGroup group;
-  private final Map<EventLoop, Lane> lanes = new ConcurrentHashMap<>();
-  private final Map<Channel, Connection> connections = new ConcurrentHashMap<>();
+  private final Map<EventLoop, RespLane> lanes = new ConcurrentHashMap<>();
+  private final Map<Channel, RespConnection> connections = new ConcurrentHashMap<>();
   private final @Nullable Channel listening;
 
   private RespDoor(Keyspace keyspace, RespOptions options) throws IOException {
@@ -91,7 +91,7 @@ public final class RespDoor implements Metered, AutoCloseable {
       BindException failure =
           new BindException(
               "cannot listen: address="
-                  + Addresses.text(options.address())
+                  + AddressText.text(options.address())
                   + ", "
                   + (cause == null ? "interrupted" : cause.getMessage()));
       failure.initCause(cause);
@@ -145,7 +145,8 @@ public final class RespDoor implements Metered, AutoCloseable {
         && options.password() == null
         && !options.open()) {
       throw new IllegalArgumentException(
-          "beyond the loopback interface a password is needed: address=" + Addresses.text(address));
+          "beyond the loopback interface a password is needed: address="
+              + AddressText.text(address));
     }
   }
 
@@ -167,9 +168,9 @@ public final class RespDoor implements Metered, AutoCloseable {
 
   /** Adds a connection; in its event loop. */
   private void welcome(Channel channel, @Nullable SslContext tls) {
-    Lane lane = lanes.computeIfAbsent(channel.eventLoop(), _ -> Lane.ofEventLoop(door));
-    Client client =
-        new Client(
+    RespLane lane = lanes.computeIfAbsent(channel.eventLoop(), _ -> RespLane.ofEventLoop(door));
+    RespClient client =
+        new RespClient(
             door.clients().newId(),
             channel.remoteAddress(),
             channel.localAddress(),
@@ -187,7 +188,7 @@ public final class RespDoor implements Metered, AutoCloseable {
           .addListener(ChannelFutureListener.CLOSE);
       return;
     }
-    Connection connection = new Connection(lane, client);
+    RespConnection connection = new RespConnection(lane, client);
     connections.put(channel, connection);
     channel.closeFuture().addListener(_ -> connections.remove(channel));
     channel.pipeline().addLast(connection);

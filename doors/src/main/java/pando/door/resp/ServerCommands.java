@@ -82,8 +82,8 @@ final class ServerCommands {
     return Map.copyOf(keys);
   }
 
-  private static void command(Call call) {
-    Request request = call.request;
+  private static void command(RespCall call) {
+    RespRequest request = call.request;
     CommandTable commands = call.door.commands();
     String word = request.count() == 1 ? "INFO" : request.text(1).toUpperCase(Locale.ROOT);
     switch (word) {
@@ -100,7 +100,7 @@ final class ServerCommands {
       case "LIST" -> list(call, commands.names());
       case "DOCS" -> call.replies.map(0); // clients do without
       case "COUNT" -> {
-        Call.checkArity("command|count", request.count(), 2);
+        RespCall.checkArity("command|count", request.count(), 2);
         call.replies.integer(commands.size());
       }
       default ->
@@ -133,8 +133,8 @@ final class ServerCommands {
     replies.array(0);
   }
 
-  private static void list(Call call, List<String> names) {
-    Request request = call.request;
+  private static void list(RespCall call, List<String> names) {
+    RespRequest request = call.request;
     List<String> listed = names.stream().map(name -> name.toLowerCase(Locale.ROOT)).toList();
     if (request.count() == 5 && request.is(2, "FILTERBY") && request.is(3, "PATTERN")) {
       Glob pattern = new Glob(request.text(4).toLowerCase(Locale.ROOT).getBytes(ISO_8859_1));
@@ -152,8 +152,8 @@ final class ServerCommands {
     listed.forEach(call.replies::bulk);
   }
 
-  private static void config(Call call) {
-    Request request = call.request;
+  private static void config(RespCall call) {
+    RespRequest request = call.request;
     if (!request.is(1, "GET")) {
       throw call.unknownSubcommand(
           "CONFIG", "SET RESETSTAT REWRITE HELP", "a door is configured as it is opened");
@@ -190,14 +190,14 @@ final class ServerCommands {
         "port", Integer.toString(door.port()));
   }
 
-  private static void time(Call call) {
+  private static void time(RespCall call) {
     Instant now = Instant.now();
     call.replies.array(2);
     call.replies.bulk(Long.toString(now.getEpochSecond()));
     call.replies.bulk(Integer.toString(now.getNano() / 1000));
   }
 
-  private static void lolWut(Call call) {
+  private static void lolWut(RespCall call) {
     call.replies.text(GROVE + "\nOne root, many trunks: Pando ver. " + VERSION + "\n");
   }
 }

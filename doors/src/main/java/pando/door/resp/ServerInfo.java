@@ -15,11 +15,11 @@ final class ServerInfo {
   private static final String COMMANDS = "commandstats";
   private static final String UNITS = "KMGTP";
 
-  private final Call call;
+  private final RespCall call;
   private final Door door;
   private final Map<String, String> sections = new LinkedHashMap<>();
 
-  ServerInfo(Call call) {
+  ServerInfo(RespCall call) {
     this.call = call;
     this.door = call.door;
   }

@@ -23,8 +23,8 @@ final class SetCommands {
         new Command("ZREMRANGEBYLEX", 4, SetCommands::removeRange));
   }
 
-  private static void add(Call call) {
-    Request request = call.request;
+  private static void add(RespCall call) {
+    RespRequest request = call.request;
     boolean onlyNew = false;
     boolean onlyKnown = false;
     int i = 2;
@@ -57,7 +57,7 @@ final class SetCommands {
         call.store.sets().add(call.client.database, call.key(1), score, members, !onlyKnown));
   }
 
-  private static double scoreOfAll(Request request, int first) {
+  private static double scoreOfAll(RespRequest request, int first) {
     double score = Scores.of(request.text(first));
     boolean isSame = true;
     for (int i = first + 2; i < request.count(); i += 2) {
@@ -70,12 +70,12 @@ final class SetCommands {
   }
 
   /** Returns an argument as a member, with room in front. */
-  private static byte[] member(Call call, int i) {
-    Call.checkLength("member", call.request.length(i), OwnKeyspace.MEMBER_BYTES_MAX);
+  private static byte[] member(RespCall call, int i) {
+    RespCall.checkLength("member", call.request.length(i), OwnKeyspace.MEMBER_BYTES_MAX);
     return call.request.copy(i, OwnKeyspace.MEMBER_AT);
   }
 
-  private static void remove(Call call) {
+  private static void remove(RespCall call) {
     List<byte[]> given = new ArrayList<>();
     for (int i = 2; i < call.request.count(); i++) {
       given.add(member(call, i));
@@ -95,7 +95,7 @@ final class SetCommands {
     call.replies.integer(count);
   }
 
-  private static void score(Call call) {
+  private static void score(RespCall call) {
     byte[] member = member(call, 2);
     boolean found =
         call.store
@@ -116,7 +116,7 @@ final class SetCommands {
     }
   }
 
-  private static void card(Call call) {
+  private static void card(RespCall call) {
     long count =
         call.store
             .sets()
@@ -128,11 +128,11 @@ final class SetCommands {
     call.replies.integer(count);
   }
 
-  private static long count(Call call, byte[] from, byte @Nullable [] to) {
+  private static long count(RespCall call, byte[] from, byte @Nullable [] to) {
     return call.store.scan(from, to, false, Long.MAX_VALUE, (_, _) -> true);
   }
 
-  private static void lexCount(Call call) {
+  private static void lexCount(RespCall call) {
     LexRange.check(call.request, 2, 3);
     long count =
         call.store
@@ -148,7 +148,7 @@ final class SetCommands {
     call.replies.integer(count);
   }
 
-  private static void removeRange(Call call) {
+  private static void removeRange(RespCall call) {
     LexRange.check(call.request, 2, 3);
     long count =
         call.store
@@ -167,8 +167,8 @@ final class SetCommands {
     call.replies.integer(count);
   }
 
-  private static void range(Call call) {
-    Request request = call.request;
+  private static void range(RespCall call) {
+    RespRequest request = call.request;
     boolean byLex = false;
     boolean down = false;
     boolean withScores = false;
@@ -198,8 +198,8 @@ final class SetCommands {
     page(call, down, limit);
   }
 
-  private static void rangeByLex(Call call, boolean down) {
-    Request request = call.request;
+  private static void rangeByLex(RespCall call, boolean down) {
+    RespRequest request = call.request;
     if (request.count() != 4 && !(request.count() == 7 && request.is(4, "LIMIT"))) {
       throw Refusal.syntax();
     }
@@ -212,8 +212,8 @@ final class SetCommands {
    * @param limitAt the argument with how many are left out at first, in front of how many there are
    *     at the most; 0 if there is no limit
    */
-  private static void page(Call call, boolean down, int limitAt) {
-    Request request = call.request;
+  private static void page(RespCall call, boolean down, int limitAt) {
+    RespRequest request = call.request;
     long skipped = limitAt == 0 ? 0 : request.integer(limitAt);
     long given = limitAt == 0 ? -1 : request.integer(limitAt + 1);
     long most = given < 0 ? Long.MAX_VALUE : given;

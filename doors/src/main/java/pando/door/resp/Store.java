@@ -29,7 +29,7 @@ class Store implements AutoCloseable {
   private final Keyspace keyspace;
   private final Consumer<Consumer<Store>> later;
   private @Nullable ByteSession session;
-  private @Nullable Client client;
+  private @Nullable RespClient client;
   private long left = Long.MAX_VALUE;
 
   Store(Keyspace keyspace, Consumer<Consumer<Store>> later) {
@@ -43,7 +43,7 @@ class Store implements AutoCloseable {
    * @param whose it is: what only reads ends if that client is gone
    * @param work what it may take; {@link Long#MAX_VALUE} in the background
    */
-  final void begin(Client whose, long work) {
+  final void begin(RespClient whose, long work) {
     client = whose;
     left = work;
   }
@@ -342,7 +342,7 @@ class Store implements AutoCloseable {
   }
 
   private void checkClient() {
-    Client its = client;
+    RespClient its = client;
     if (its != null && its.isGone) {
       throw new Refusal("ERR the client is gone");
     }

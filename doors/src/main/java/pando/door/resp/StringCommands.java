@@ -42,11 +42,11 @@ final class StringCommands {
         new Command("INCRBYFLOAT", 3, StringCommands::addDecimal));
   }
 
-  private static void get(Call call) {
+  private static void get(RespCall call) {
     reply(call, call.hit(call.store.findString(call.key(1))));
   }
 
-  private static void mGet(Call call) {
+  private static void mGet(RespCall call) {
     int keys = call.request.count() - 1;
     checkEntries(keys);
     call.replies.array(keys);
@@ -65,7 +65,7 @@ final class StringCommands {
     }
   }
 
-  private static void mSet(Call call) {
+  private static void mSet(RespCall call) {
     checkPairs(call, "mset");
     for (int i = 1; i < call.request.count(); i += 2) {
       call.store.put(call.key(i), call.string(i + 1));
@@ -74,7 +74,7 @@ final class StringCommands {
   }
 
   /** None is stored if one is too long, or its value. */
-  private static void checkPairs(Call call, String name) {
+  private static void checkPairs(RespCall call, String name) {
     int count = call.request.count();
     if (count % 2 == 0) {
       throw Refusal.wrongArguments(name);
@@ -86,7 +86,7 @@ final class StringCommands {
   }
 
   /** Stores strings if none of the keys is there, the last one of those with the same key. */
-  private static void mSetNx(Call call) {
+  private static void mSetNx(RespCall call) {
     checkPairs(call, "msetnx");
     boolean isNew = true;
     for (int i = 1; i < call.request.count() && isNew; i += 2) {
@@ -95,7 +95,7 @@ final class StringCommands {
     call.reply(isNew && storeNew(call));
   }
 
-  private static boolean storeNew(Call call) {
+  private static boolean storeNew(RespCall call) {
     Map<ByteBuffer, Integer> stored = new HashMap<>();
     boolean isNew = true;
     boolean ends = false;
@@ -122,7 +122,7 @@ final class StringCommands {
     return isNew;
   }
 
-  private static void set(Call call) {
+  private static void set(RespCall call) {
     boolean onlyNew = false;
     boolean onlyKnown = false;
     boolean get = false;
@@ -151,7 +151,7 @@ final class StringCommands {
     }
   }
 
-  private static Refusal option(Call call, int i) {
+  private static Refusal option(RespCall call, int i) {
     for (String expiry : List.of("EX", "PX", "EXAT", "PXAT", "KEEPTTL")) {
       if (call.request.is(i, expiry)) {
         return Refusal.notSupported("SET " + expiry, Unsupported.NO_EXPIRY);
@@ -160,7 +160,7 @@ final class StringCommands {
     return Refusal.syntax();
   }
 
-  private static boolean stored(Call call, boolean onlyNew, boolean onlyKnown) {
+  private static boolean stored(RespCall call, boolean onlyNew, boolean onlyKnown) {
     MemorySegment key = call.key(1);
     MemorySegment string = call.string(2);
     if (onlyNew) {
@@ -174,7 +174,7 @@ final class StringCommands {
   }
 
   /** Returns the string that is there; stores one if there is none. */
-  private static void getOrPut(Call call) {
+  private static void getOrPut(RespCall call) {
     if (call.store.putIfAbsent(call.key(1), call.string(2))) {
       call.replies.nil();
     } else {
@@ -184,16 +184,16 @@ final class StringCommands {
   }
 
   /** Stores a string in place of another one, which is the reply. */
-  private static void exchange(Call call, boolean create) {
+  private static void exchange(RespCall call, boolean create) {
     reply(call, call.store.exchange(call.key(1), call.string(2), create));
   }
 
-  private static void getDel(Call call) {
+  private static void getDel(RespCall call) {
     reply(call, call.store.take(call.key(1)));
   }
 
   /** Replies with the string that was found last, if there was one. */
-  private static void reply(Call call, boolean found) {
+  private static void reply(RespCall call, boolean found) {
     if (found) {
       call.replyValue();
     } else {
@@ -201,13 +201,13 @@ final class StringCommands {
     }
   }
 
-  private static void strLen(Call call) {
+  private static void strLen(RespCall call) {
     boolean found = call.hit(call.store.findString(call.key(1)));
     call.replies.integer(found ? call.store.value().byteSize() - call.keyspace.markBytes : 0);
   }
 
   /** Replies with a part of a string; places below 0 count from its end. */
-  private static void getRange(Call call) {
+  private static void getRange(RespCall call) {
     long start = call.request.integer(2);
     long end = call.request.integer(3);
     boolean found = call.hit(call.store.findString(call.key(1)));
@@ -225,7 +225,7 @@ final class StringCommands {
   }
 
   /** Stores bytes over those of a string from a place on, with zeros up to there. */
-  private static void setRange(Call call) {
+  private static void setRange(RespCall call) {
     long offset = call.request.integer(2);
     if (offset < 0) {
       throw new Refusal("ERR offset is out of range");
@@ -256,7 +256,7 @@ final class StringCommands {
     }
   }
 
-  private static void append(Call call) {
+  private static void append(RespCall call) {
     MemorySegment key = call.key(1);
     MemorySegment more = call.string(2);
     int markBytes = call.keyspace.markBytes;
@@ -275,7 +275,7 @@ final class StringCommands {
   }
 
   /** Checks how long a string is going to be that is made of two. */
-  private static void checkSum(Call call, long bytes) {
+  private static void checkSum(RespCall call, long bytes) {
     int most = call.keyspace.stringBytesMax();
     if (bytes > most) {
       throw new Refusal(
@@ -290,7 +290,7 @@ final class StringCommands {
     return MemorySegment.ofArray(both);
   }
 
-  private static void decrBy(Call call) {
+  private static void decrBy(RespCall call) {
     long less = call.request.integer(2);
     if (less == Long.MIN_VALUE) {
       throw new Refusal("ERR decrement would overflow");
@@ -298,7 +298,7 @@ final class StringCommands {
     add(call, -less);
   }
 
-  private static void add(Call call, long more) {
+  private static void add(RespCall call, long more) {
     MemorySegment key = call.key(1);
     while (true) {
       boolean found = call.store.findString(key);
@@ -314,7 +314,7 @@ final class StringCommands {
     }
   }
 
-  private static void addDecimal(Call call) {
+  private static void addDecimal(RespCall call) {
     MemorySegment key = call.key(1);
     int markBytes = call.keyspace.markBytes;
     while (true) {
@@ -337,7 +337,7 @@ final class StringCommands {
   }
 
   /** Returns how Redis encodes a new string such as the one that was found last. */
-  static String encoding(Call call) {
+  static String encoding(RespCall call) {
     MemorySegment stored = call.store.value();
     long length = stored.byteSize() - call.keyspace.markBytes;
     try {

@@ -20,22 +20,22 @@ final class TransactionCommands {
         new Command("DISCARD", 1, ENDING, TransactionCommands::discard));
   }
 
-  private static void multi(Call call) {
+  private static void multi(RespCall call) {
     call.client.hasRefusedTransaction = true;
     throw notSupported("MULTI");
   }
 
-  private static void exec(Call call) {
+  private static void exec(RespCall call) {
     end(call, "EXEC");
     throw new Refusal("EXECABORT Transaction discarded because of previous errors.");
   }
 
-  private static void discard(Call call) {
+  private static void discard(RespCall call) {
     end(call, "DISCARD");
     call.replies.ok();
   }
 
-  private static void end(Call call, String name) {
+  private static void end(RespCall call, String name) {
     if (!call.client.hasRefusedTransaction) {
       throw notSupported(name);
     }

@@ -5,7 +5,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import pando.door.resp.Blocks.Block;
+import pando.door.resp.ReplyBlocks.Block;
 
 /**
  * Replies of a connection that its client has not taken. Few bytes are written at once; many are
@@ -21,8 +21,8 @@ final class Unread {
   /** Bytes that are held for replies that are sent together, beside their own. */
   private static final int HELD_BYTES = 512;
 
-  private final Lane lane;
-  private final Client client;
+  private final RespLane lane;
+  private final RespClient client;
   private final Deque<Block> blocks = new ArrayDeque<>();
 
   /** Bytes of the first block that were written. */
@@ -31,7 +31,7 @@ final class Unread {
   private boolean ends;
   private boolean running;
 
-  Unread(Lane lane, Client client) {
+  Unread(RespLane lane, RespClient client) {
     this.lane = lane;
     this.client = client;
   }

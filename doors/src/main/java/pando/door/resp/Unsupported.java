@@ -136,16 +136,16 @@ final class Unsupported {
   }
 
   /** Returns the error for a command that is not in the table. */
-  Refusal refusal(Request request) {
+  Refusal refusal(RespRequest request) {
     String name = request.text(0).toUpperCase(Locale.ROOT);
     String reason = reasons.get(name);
     return reason == null ? unknown(request) : Refusal.notSupported(name, reason);
   }
 
-  private static Refusal unknown(Request request) {
+  private static Refusal unknown(RespRequest request) {
     StringBuilder arguments = new StringBuilder();
-    for (int i = 1; i < request.count() && arguments.length() < Request.SHOWN_MAX; i++) {
-      String start = request.shown(i, Request.SHOWN_MAX - arguments.length());
+    for (int i = 1; i < request.count() && arguments.length() < RespRequest.SHOWN_MAX; i++) {
+      String start = request.shown(i, RespRequest.SHOWN_MAX - arguments.length());
       arguments.append('\'').append(start).append("' ");
     }
     return new Refusal(

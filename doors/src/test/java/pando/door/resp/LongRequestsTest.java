@@ -32,7 +32,7 @@ import pando.index.bytes.ByteIndex;
 class LongRequestsTest {
   private static final int KEYS = 12_000;
   private static final int AT_ONCE = 1000;
-  private static final long SPIN_NANOS = Connection.NANOS_AT_ONCE / 8;
+  private static final long SPIN_NANOS = RespConnection.NANOS_AT_ONCE / 8;
 
   /** It would take a minute and more. */
   @Test
@@ -208,9 +208,9 @@ class LongRequestsTest {
       HookedStrings strings = new HookedStrings(index, index.keyBytesMax());
       Door door = new Door(new SharedKeyspace(strings), RespOptions.loopback(0));
       InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-      Client client = new Client(door.clients().newId(), address, address, false, () -> {});
+      RespClient client = new RespClient(door.clients().newId(), address, address, false, () -> {});
       assertThat(door.clients().add(client)).isTrue();
-      try (Lane lane = Lane.ofEventLoop(door)) {
+      try (RespLane lane = RespLane.ofEventLoop(door)) {
         strings.before = before;
         ChannelHandler closesLater =
             new ChannelOutboundHandlerAdapter() {
@@ -222,7 +222,8 @@ class LongRequestsTest {
                     });
               }
             };
-        EmbeddedChannel channel = new EmbeddedChannel(closesLater, new Connection(lane, client));
+        EmbeddedChannel channel =
+            new EmbeddedChannel(closesLater, new RespConnection(lane, client));
         Object[] reads =
             Stream.of(pieces).map(piece -> Unpooled.copiedBuffer(piece, ISO_8859_1)).toArray();
         channel.writeInbound(reads);

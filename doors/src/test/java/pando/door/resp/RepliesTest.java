@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import pando.door.resp.Blocks.Block;
+import pando.door.resp.ReplyBlocks.Block;
 
 /** Replies in several blocks, against one string. */
 class RepliesTest {
@@ -17,7 +17,7 @@ class RepliesTest {
   void shouldHoldRepliesOfAnyLength() {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    Replies replies = new Replies(new Blocks());
+    Replies replies = new Replies(new ReplyBlocks());
     for (int round = 0; round < 100; round++) {
       StringBuilder model = new StringBuilder();
       for (int i = random.nextInt(30); i > 0; i--) {
@@ -82,7 +82,7 @@ class RepliesTest {
 
   @Test
   void shouldRefuseRepliesThatAreTooLarge() {
-    Replies replies = new Replies(new Blocks());
+    Replies replies = new Replies(new ReplyBlocks());
     byte[] part = new byte[Replies.BYTES_MAX / 4];
     replies.begin(false);
     replies.integer(1);

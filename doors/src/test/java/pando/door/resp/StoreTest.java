@@ -24,8 +24,8 @@ class StoreTest {
   private static final PoolOptions POOL =
       PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
 
-  private static final Client CLIENT =
-      new Client(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
+  private static final RespClient CLIENT =
+      new RespClient(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
 
   /** Over a network a scan may take minutes, so it ends at the next entry. */
   @Test
@@ -66,8 +66,8 @@ class StoreTest {
   /** What was removed is counted, and a set without members is no key. */
   @Test
   void shouldRemoveMembersToTheEndWhereTheClientIsGoneAndTheDoorCloses() {
-    Client client =
-        new Client(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
+    RespClient client =
+        new RespClient(1, new InetSocketAddress(0), new InetSocketAddress(0), false, () -> {});
     client.isGone = true;
     try (Fabric fabric = LocalFabric.open(POOL);
         ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {

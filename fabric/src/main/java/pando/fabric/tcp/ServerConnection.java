@@ -52,7 +52,7 @@ final class ServerConnection implements Runnable {
   public void run() {
     try (connection) {
       Sockets.configure(connection.socket());
-      try (Client client = owner.handshake().perform(connection)) {
+      try (ServedClient client = owner.handshake().perform(connection)) {
         if (client != null) {
           serve(client);
         }
@@ -74,7 +74,7 @@ final class ServerConnection implements Runnable {
   }
 
   /** Responses gather while further requests are there, as those of a lane come in one piece. */
-  private void serve(Client client) throws IOException {
+  private void serve(ServedClient client) throws IOException {
     while (true) {
       try {
         if (client.isAdmin()) {
@@ -129,7 +129,7 @@ final class ServerConnection implements Runnable {
    * Serves a request. Inside the pass are only effects, no sending: a client that does not read
    * holds up no fence.
    */
-  private void serve(int status, Client client) throws IOException {
+  private void serve(int status, ServedClient client) throws IOException {
     makeRoom(request.responseBytes());
     if (status != Frame.DONE) {
       answer(status, request.badVerb());
@@ -216,7 +216,7 @@ final class ServerConnection implements Runnable {
     assert !stored || request.bytes() == 2 * Long.BYTES;
   }
 
-  private void serveCall(Client client) throws IOException {
+  private void serveCall(ServedClient client) throws IOException {
     if (!response.isEmpty()) {
       // They must not wait for a processor.
       send();
@@ -238,7 +238,7 @@ final class ServerConnection implements Runnable {
     }
   }
 
-  private void enterCall(int requestBytes, Client client) throws IOException {
+  private void enterCall(int requestBytes, ServedClient client) throws IOException {
     Fences.Pass pass = client.pass();
     if (pass.tryEnter()) {
       runCall(requestBytes, client);
@@ -247,7 +247,7 @@ final class ServerConnection implements Runnable {
     }
   }
 
-  private void runCall(int requestBytes, Client client) {
+  private void runCall(int requestBytes, ServedClient client) {
     try {
       int responseBytes = callResponse(requestBytes, client);
       response.begin(request.responseBytes());
@@ -262,7 +262,7 @@ final class ServerConnection implements Runnable {
   }
 
   /** Returns the length of the response, which replaces the request. */
-  private int callResponse(int requestBytes, Client client) {
+  private int callResponse(int requestBytes, ServedClient client) {
     if (request.function() != CardAccess.FUNCTION) {
       return owner.serve(request.function(), scratch, requestBytes);
     }

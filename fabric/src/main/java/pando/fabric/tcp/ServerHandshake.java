@@ -14,7 +14,7 @@ import pando.fabric.wire.TokenExchange;
 import pando.fabric.wire.Watchdog;
 
 /** How a memory server lets compute servers and admins in. Thread-safe. */
-final class ServerHandshake extends Reception<Client> {
+final class ServerHandshake extends Reception<ServedClient> {
   /**
    * Longest wait for what is served of older connections: less than a client has for all of this.
    */
@@ -47,7 +47,7 @@ final class ServerHandshake extends Reception<Client> {
   }
 
   @Override
-  protected @Nullable Client admit(
+  protected @Nullable ServedClient admit(
       Watchdog.Watched connection, Hello.Request hello, @Nullable TokenExchange exchange)
       throws IOException {
     if (isFenced(hello)) {
@@ -55,7 +55,7 @@ final class ServerHandshake extends Reception<Client> {
       answer(connection, Hello.FENCED, exchange);
       return null;
     }
-    Client client = new Client(owner, hello, connection::close);
+    ServedClient client = new ServedClient(owner, hello, connection::close);
     boolean served = false;
     try {
       int status = admit(client);
@@ -74,7 +74,7 @@ final class ServerHandshake extends Reception<Client> {
     return computeServer != null && owner.fences().isFenced(computeServer);
   }
 
-  private int admit(Client client) {
+  private int admit(ServedClient client) {
     if (!client.takePlace()) {
       return Hello.FULL;
     }

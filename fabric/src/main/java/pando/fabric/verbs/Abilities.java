@@ -75,11 +75,11 @@ record Abilities(Atomics atomics, OnChip onChip) {
       Atomics atomics =
           device.rawRequests() == null
               ? Atomics.NONE
-              : Trial.on(device, way, offer.scratch(), Trial::masked);
+              : CardTrial.on(device, way, offer.scratch(), CardTrial::masked);
       if (offer.onCard() == null) {
         return new Abilities(atomics, OnChip.HOST);
       }
-      if (!Trial.on(device, way, offer.onChip(), Trial::seesQuietly)) {
+      if (!CardTrial.on(device, way, offer.onChip(), CardTrial::seesQuietly)) {
         throw new VerbsException(
             "the on-chip region, in the memory server's card, is not reached; have it in the"
                 + " host's memory: server="

@@ -8,7 +8,7 @@ import pando.fabric.verbs.Abi.IbvMr;
 /**
  * Two queue pairs of one card that are connected to each other, made anew when they have broken.
  */
-final class Loopback implements Trial.Way, AutoCloseable {
+final class Loopback implements CardTrial.Way, AutoCloseable {
   static final int DEPTH = 64;
 
   private final Device device;
@@ -39,7 +39,7 @@ final class Loopback implements Trial.Way, AutoCloseable {
     }
     device.useRawRequests(true);
     try (Loopback loopback = new Loopback(device)) {
-      return Trial.on(device, loopback, line, Trial::masked);
+      return CardTrial.on(device, loopback, line, CardTrial::masked);
     } catch (VerbsException noSuchQueuePair) {
       return Atomics.NONE;
     } finally {

@@ -35,8 +35,8 @@ record OnChipMemory(DeviceMemory memory, Atomics works) {
 
   private static boolean seesPlain(Device device, Offer.Place first, Offer.Place last) {
     try (Loopback loopback = new Loopback(device)) {
-      return Trial.on(device, loopback, first, Trial::seesPlain)
-          && Trial.on(device, loopback, last, Trial::seesPlain);
+      return CardTrial.on(device, loopback, first, CardTrial::seesPlain)
+          && CardTrial.on(device, loopback, last, CardTrial::seesPlain);
     }
   }
 

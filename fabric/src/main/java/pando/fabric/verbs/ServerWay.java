@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 
 /** A queue pair to a memory server, to try what the cards can do; made anew when it has broken. */
-final class ServerWay implements Trial.Way, AutoCloseable {
+final class ServerWay implements CardTrial.Way, AutoCloseable {
   private static final int DEPTH = 8;
 
   private final Device device;

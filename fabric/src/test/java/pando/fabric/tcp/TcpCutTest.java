@@ -88,14 +88,14 @@ class TcpCutTest {
     InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
     try (TcpMemoryServer server = TcpMemoryServer.start(anyPort, 0, pool, ofServer);
         CuttingProxy proxy = CuttingProxy.start(server.address(), bytesMax, SEED)) {
-      List<Client> clients = new ArrayList<>();
+      List<ServedClient> clients = new ArrayList<>();
       try (Fabric fabric = attach(proxy, options);
           Lane lane = fabric.lane("lane");
           ExecutorService threads =
               inLane ? Executors.newThreadPerTaskExecutor(lane) : Executors.newCachedThreadPool()) {
         List<Future<?>> runs = new ArrayList<>();
         for (int i = 0; i < WORKERS; i++) {
-          Client client = new Client(i);
+          ServedClient client = new ServedClient(i);
           clients.add(client);
           runs.add(threads.submit(() -> client.run(fabric, proxy)));
         }
@@ -122,11 +122,12 @@ class TcpCutTest {
     }
   }
 
-  private static void check(TcpMemoryServer server, TcpOptions options, List<Client> clients) {
+  private static void check(
+      TcpMemoryServer server, TcpOptions options, List<ServedClient> clients) {
     try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, options);
         RegisteredMemory memory = fabric.register(BYTES_OF_WORKER);
         Worker worker = fabric.worker(memory)) {
-      for (Client client : clients) {
+      for (ServedClient client : clients) {
         worker.read(client.word(0), 0, BYTES_OF_WORKER);
         client.check(memory);
       }
@@ -137,12 +138,12 @@ class TcpCutTest {
    * A worker whose lists add 1 to its first word and 1 to a word that no other list adds to, and
    * which reads what it is sure of.
    */
-  private static final class Client {
+  private static final class ServedClient {
     private final int number;
     private final BitSet unknown = new BitSet();
     private int lists;
 
-    Client(int number) {
+    ServedClient(int number) {
       this.number = number;
     }
 

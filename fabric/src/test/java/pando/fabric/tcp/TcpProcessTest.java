@@ -134,7 +134,7 @@ class TcpProcessTest {
         first.kill();
         try (JavaProcess second = startServer(address.getPort())) {
           assertThat(awaitReady(second)).isEqualTo(address);
-          for (Client client : load.end()) {
+          for (ServedClient client : load.end()) {
             assertThat(client.end).isInstanceOf(MemoryServerLostException.class);
             assertThat(client.unknown).as("only the verb under way").isLessThanOrEqualTo(1);
           }
@@ -173,12 +173,12 @@ class TcpProcessTest {
         load.awaitFailures();
         server.signal("CONT");
         load.awaitVerbs();
-        for (Client client : load.end()) {
+        for (ServedClient client : load.end()) {
           assertThat(client.end).isNull();
           assertThat(client.unknown + client.stalled).isPositive();
         }
         try (Worker worker = fabric.worker(memory)) {
-          for (Client client : load.end()) {
+          for (ServedClient client : load.end()) {
             long sum = worker.faa(client.word(), 0);
             assertThat(sum).isBetween(client.done, client.done + client.unknown);
           }
@@ -237,12 +237,12 @@ class TcpProcessTest {
   private static final class Load implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicBoolean stopped = new AtomicBoolean();
-    private final List<Client> clients = new ArrayList<>();
+    private final List<ServedClient> clients = new ArrayList<>();
     private final List<Future<?>> runs = new ArrayList<>();
 
     Load(Fabric fabric, RegisteredMemory memory) {
       for (int i = 0; i < WORKERS; i++) {
-        Client client = new Client(i);
+        ServedClient client = new ServedClient(i);
         clients.add(client);
         runs.add(threads.submit(() -> client.run(fabric, memory, stopped)));
       }
@@ -257,13 +257,13 @@ class TcpProcessTest {
 
     /** Waits until a verb of each has failed. */
     void awaitFailures() throws InterruptedException {
-      for (Client client : clients) {
+      for (ServedClient client : clients) {
         assertThat(client.failed.await(60, TimeUnit.SECONDS)).isTrue();
       }
     }
 
     /** Ends all threads and returns what they have seen. */
-    List<Client> end() throws Exception {
+    List<ServedClient> end() throws Exception {
       stopped.set(true);
       for (Future<?> run : runs) {
         run.get(60, TimeUnit.SECONDS);
@@ -279,7 +279,7 @@ class TcpProcessTest {
   }
 
   /** A worker that adds to a word of its own, and counts what becomes of that. */
-  private static final class Client {
+  private static final class ServedClient {
     private final int number;
     private final CountDownLatch failed = new CountDownLatch(1);
     private volatile CountDownLatch verbs = new CountDownLatch(0);
@@ -288,7 +288,7 @@ class TcpProcessTest {
     private long stalled;
     private @Nullable MemoryServerLostException end;
 
-    Client(int number) {
+    ServedClient(int number) {
       this.number = number;
     }
 

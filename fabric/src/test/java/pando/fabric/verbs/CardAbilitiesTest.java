@@ -72,12 +72,12 @@ class CardAbilitiesTest {
       Offer.Place line =
           new Offer.Place(region.address() + Offer.SCRATCH_BYTES, region.remoteKey());
       Words.set(memory.segment(), 2 * Offer.SCRATCH_BYTES, 42);
-      assertThat(Trial.on(device, loopback, line, Trial::seesPlain)).isTrue();
-      assertThat(Trial.on(device, loopback, line, Trial::seesQuietly)).isTrue();
+      assertThat(CardTrial.on(device, loopback, line, CardTrial::seesPlain)).isTrue();
+      assertThat(CardTrial.on(device, loopback, line, CardTrial::seesQuietly)).isTrue();
       // Its queue pairs break, and are made anew.
       Offer.Place wrong = new Offer.Place(line.address(), region.remoteKey() + 1);
-      assertThat(Trial.on(device, loopback, wrong, Trial::seesPlain)).isFalse();
-      assertThat(Trial.on(device, loopback, line, Trial::seesPlain)).isTrue();
+      assertThat(CardTrial.on(device, loopback, wrong, CardTrial::seesPlain)).isFalse();
+      assertThat(CardTrial.on(device, loopback, line, CardTrial::seesPlain)).isTrue();
       assertThat(Words.get(memory.segment(), 2 * Offer.SCRATCH_BYTES)).isEqualTo(42);
     }
   }
@@ -90,10 +90,10 @@ class CardAbilitiesTest {
         Worker asker = control.worker(message);
         Device device = Device.open(card);
         ServerWay way = new ServerWay(device, asker, 0)) {
-      assertThat(Trial.on(device, way, way.offer().scratch(), Trial::seesPlain)).isTrue();
+      assertThat(CardTrial.on(device, way, way.offer().scratch(), CardTrial::seesPlain)).isTrue();
       Offer.Place wrong = new Offer.Place(way.offer().scratch().address(), 1);
-      assertThat(Trial.on(device, way, wrong, Trial::seesPlain)).isFalse();
-      assertThat(Trial.on(device, way, way.offer().scratch(), Trial::seesPlain)).isTrue();
+      assertThat(CardTrial.on(device, way, wrong, CardTrial::seesPlain)).isFalse();
+      assertThat(CardTrial.on(device, way, way.offer().scratch(), CardTrial::seesPlain)).isTrue();
     }
   }
 

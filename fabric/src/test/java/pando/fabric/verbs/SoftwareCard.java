@@ -15,7 +15,7 @@ import pando.fabric.verbs.Abi.IbvSge;
  * A card in software: takes the bytes of requests as a card does, and does what they say, or, by a
  * fault that is planted, something like it. It has its own reading of the requests, by number.
  */
-final class SoftwareCard implements WorkRequests.Poster, Trial.Way {
+final class SoftwareCard implements WorkRequests.Poster, CardTrial.Way {
   static final int LOCAL_KEY = 0x1112_1314;
   static final int REMOTE_KEY = 0x2122_2324;
   static final int QUEUE_PAIR = 0xabcdef;

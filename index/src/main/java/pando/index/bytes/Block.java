@@ -9,7 +9,7 @@ import java.nio.ByteOrder;
  * changes once it has its version.
  *
  * <pre>
- *   0   segments of {@link Segment}, one behind the other
+ *   0   segments of {@link BlockSegment}, one behind the other
  *       ends: 2 for each segment              where it ends, in units of 8 bytes
  *       low fence | high fence                the first key of the range, the first behind it
  *       zeros to a multiple of 8
@@ -21,7 +21,7 @@ import java.nio.ByteOrder;
  * <p>All keys begin with the common prefix of the fences, which is not stored again: a record has
  * the key's suffix behind it.
  */
-final class Block implements SortedRecords {
+final class Block implements OrderedRecords {
   static final int MAGIC = 0x50427975;
   static final int TRAILER_BYTES = 32;
 
@@ -65,7 +65,7 @@ final class Block implements SortedRecords {
     this.highBytes = trailer(16);
     this.prefixBytes = trailer(20);
     check(segments >= 0 && segments <= size / UNIT_BYTES, "number of segments", segments);
-    check(count >= 0 && count <= size / Segment.LENGTHS_BYTES, "number of records", count);
+    check(count >= 0 && count <= size / BlockSegment.LENGTHS_BYTES, "number of records", count);
     check(lowBytes >= 0 && lowBytes <= size, "length of the low fence", lowBytes);
     check(highBytes >= NO_FENCE && highBytes <= size, "length of the high fence", highBytes);
     long behind = behindSegments(segments, lowBytes, highBytes);
@@ -92,7 +92,7 @@ final class Block implements SortedRecords {
     int number = 0;
     for (int i = 0; i < segments; i++) {
       check(end(i) > end(i - 1) && end(i) <= ends, "end of a segment", end(i));
-      number = Segment.places(bytes, end(i - 1), end(i), found, number);
+      number = BlockSegment.places(bytes, end(i - 1), end(i), found, number);
     }
     check(number == count, "number of records", number);
     return found;
@@ -182,7 +182,7 @@ final class Block implements SortedRecords {
   Block withVersion(long version) {
     bytes.set(LONG, bytes.byteSize() - Long.BYTES, version);
     for (int i = 0; i < segments; i++) {
-      Segment.seal(bytes, end(i - 1), end(i), version);
+      BlockSegment.seal(bytes, end(i - 1), end(i), version);
     }
     return this;
   }
@@ -249,11 +249,11 @@ final class Block implements SortedRecords {
   }
 
   private int suffixBytes(int i) {
-    return Segment.suffixBytes(bytes, records[i]);
+    return BlockSegment.suffixBytes(bytes, records[i]);
   }
 
   private long suffix(int i) {
-    return Segment.suffix(records[i]);
+    return BlockSegment.suffix(records[i]);
   }
 
   /** Returns the length of a key. */
@@ -292,6 +292,6 @@ final class Block implements SortedRecords {
 
   /** Returns the bytes that a record takes. */
   int recordBytes(int i) {
-    return Segment.recordBytes(bytes, records[i]);
+    return BlockSegment.recordBytes(bytes, records[i]);
   }
 }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockCache {
   private final long bytesMax;
-  private final Deltas deltas;
+  private final BlockDeltas deltas;
   private final AtomicLong bytes = new AtomicLong();
   private final ConcurrentLinkedQueue<BlockEntry> queue = new ConcurrentLinkedQueue<>();
 
@@ -20,7 +20,7 @@ final class BlockCache {
    *
    * @param bytesMax of all copies and of the changes that wait
    */
-  BlockCache(long bytesMax, Deltas deltas) {
+  BlockCache(long bytesMax, BlockDeltas deltas) {
     this.bytesMax = bytesMax;
     this.deltas = deltas;
   }

@@ -83,7 +83,7 @@ final class BlockChanges {
       mergeFullest();
     }
     key = itsKey;
-    hash = KeyHash.of(itsKey);
+    hash = ByteKeyHash.of(itsKey);
     BlockEntry entry = reader.latch(key);
     try {
       return change(operation, value, expected, entry);

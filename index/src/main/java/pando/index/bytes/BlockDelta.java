@@ -12,7 +12,7 @@ import java.util.Arrays;
  *   places:  hash 16 bits | place 16 bits       where each change is in the log, and its key's hash
  * </pre>
  *
- * <p>A change has the lengths of its key and of its value. As in a {@link Segment}, a value of
+ * <p>A change has the lengths of its key and of its value. As in a {@link BlockSegment}, a value of
  * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed.
  *
  * <p>What one of these objects says never changes. Each change makes a new object, which shares the
@@ -78,7 +78,9 @@ final class BlockDelta {
     return count == 0 ? 0 : OBJECT_BYTES + log.byteSize() + (long) places.length * Integer.BYTES;
   }
 
-  /** Returns the memory of all changes, in which {@link Segment} finds what one of them has. */
+  /**
+   * Returns the memory of all changes, in which {@link BlockSegment} finds what one of them has.
+   */
   MemorySegment memory() {
     return log;
   }
@@ -104,19 +106,19 @@ final class BlockDelta {
   }
 
   private boolean isOf(int record, MemorySegment key) {
-    long at = Segment.suffix(record);
-    return Segment.suffixBytes(log, record) == key.byteSize()
+    long at = BlockSegment.suffix(record);
+    return BlockSegment.suffixBytes(log, record) == key.byteSize()
         && MemorySegment.mismatch(log, at, at + key.byteSize(), key, 0, key.byteSize()) < 0;
   }
 
   /** Returns whether a change is that its key is not there. */
   static boolean isRemoved(MemorySegment in, int record) {
-    return Segment.valueLength(in, record) == REMOVED;
+    return BlockSegment.valueLength(in, record) == REMOVED;
   }
 
   /** Returns the word of the blob that a change has. */
   long word(int i) {
-    return log.get(Block.LONG, Segment.stored(log, record(i)));
+    return log.get(Block.LONG, BlockSegment.stored(log, record(i)));
   }
 
   /**
@@ -126,7 +128,7 @@ final class BlockDelta {
    * @param more bytes that the block takes for it at the most
    */
   BlockDelta with(MemorySegment key, long hash, MemorySegment stored, boolean blob, int more) {
-    int length = blob ? Segment.BLOB : (int) stored.byteSize();
+    int length = blob ? BlockSegment.BLOB : (int) stored.byteSize();
     return with(key, hash, stored, length, growth + more, removedBytes);
   }
 
@@ -146,12 +148,12 @@ final class BlockDelta {
       int length,
       int newGrowth,
       int newRemovedBytes) {
-    long keyEnd = Segment.suffix(size) + key.byteSize();
+    long keyEnd = BlockSegment.suffix(size) + key.byteSize();
     int end = Math.toIntExact(keyEnd + stored.byteSize());
     MemorySegment to = end <= log.byteSize() ? log : grown(end);
     to.set(Block.SHORT, size, (short) key.byteSize());
     to.set(Block.SHORT, size + 2L, (short) length);
-    MemorySegment.copy(key, 0, to, Segment.suffix(size), key.byteSize());
+    MemorySegment.copy(key, 0, to, BlockSegment.suffix(size), key.byteSize());
     MemorySegment.copy(stored, 0, to, keyEnd, stored.byteSize());
     int[] all =
         count < places.length ? places : Arrays.copyOf(places, Math.max(2 * count, PLACES_MIN));
@@ -179,18 +181,18 @@ final class BlockDelta {
   }
 
   private MemorySegment key(int i) {
-    return log.asSlice(Segment.suffix(record(i)), Segment.suffixBytes(log, record(i)));
+    return log.asSlice(BlockSegment.suffix(record(i)), BlockSegment.suffixBytes(log, record(i)));
   }
 
   private int valueLength(int i) {
-    return Segment.valueLength(log, record(i));
+    return BlockSegment.valueLength(log, record(i));
   }
 
   /**
    * Returns what is stored for a key: the value, or the word of a blob; nothing if it is removed.
    */
   private MemorySegment stored(int i) {
-    long at = Segment.stored(log, record(i));
+    long at = BlockSegment.stored(log, record(i));
     return log.asSlice(at, (i + 1 < count ? record(i + 1) : size) - at);
   }
 }

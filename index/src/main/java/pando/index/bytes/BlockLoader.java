@@ -111,7 +111,7 @@ final class BlockLoader {
     lastKey = key.toArray(JAVA_BYTE);
     boolean blob = value.byteSize() > index.options.inlineMax();
     if (blob) {
-      long word = blobs.store(KeyHash.of(key), value, 0, (int) value.byteSize());
+      long word = blobs.store(ByteKeyHash.of(key), value, 0, (int) value.byteSize());
       wordBytes.set(Block.LONG, 0, word);
     }
     MemorySegment stored = blob ? wordBytes : value;
@@ -130,7 +130,7 @@ final class BlockLoader {
   private long packedBytes() {
     long prefixBytes =
         first == null ? 0 : KeyOrder.commonPrefix(first, MemorySegment.ofArray(lastKey));
-    long records = keyAndValueBytes + count * (Segment.LENGTHS_BYTES - prefixBytes);
+    long records = keyAndValueBytes + count * (BlockSegment.LENGTHS_BYTES - prefixBytes);
     return (long) (records * SEGMENT_OVERHEAD) + Block.TRAILER_BYTES;
   }
 
@@ -197,7 +197,7 @@ final class BlockLoader {
   private void freeValues(Block block) {
     for (int i = 0; i < block.count(); i++) {
       if (block.hasBlob(i)) {
-        blobs.free(KeyHash.of(block.key(i)), block.word(i));
+        blobs.free(ByteKeyHash.of(block.key(i)), block.word(i));
       }
     }
   }

@@ -56,12 +56,12 @@ final class BlockMerge {
       return block;
     }
     @Nullable MemorySegment high = block.hasHigh() ? block.high() : null;
-    long guess = block.bytes().byteSize() + Segment.BYTES_MAX + size;
+    long guess = block.bytes().byteSize() + BlockSegment.BYTES_MAX + size;
     BlockWriter writer = new BlockWriter(block.low(), high, guess);
     int next = 0;
     for (int i = 0; i < found.length; i++) {
-      writer.addAll(block, next, SortedRecords.below(found[i]));
-      next = SortedRecords.upTo(found[i]);
+      writer.addAll(block, next, OrderedRecords.below(found[i]));
+      next = OrderedRecords.upTo(found[i]);
       if (!changes.isRemoved(i)) {
         writer.add(changes, i);
       }
@@ -79,7 +79,7 @@ final class BlockMerge {
   void freeReplaced(Blobs blobs) {
     for (int i = 0; i < found.length; i++) {
       if (found[i] >= 0 && block.hasBlob(found[i])) {
-        blobs.free(KeyHash.of(changes.key(i)), block.word(found[i]));
+        blobs.free(ByteKeyHash.of(changes.key(i)), block.word(found[i]));
       }
     }
   }

@@ -28,8 +28,8 @@ final class BlockReader {
   final Gate.Pass pass;
   private final ByteIndex index;
   private final BlockDirectory directory;
-  private final RecordCache records;
-  private final RecordCache.Found cached = new RecordCache.Found();
+  private final ByteRecordCache records;
+  private final ByteRecordCache.Found cached = new ByteRecordCache.Found();
   private final Outline.Search search = new Outline.Search();
 
   /** The block that was found last, and the state that it had. */
@@ -99,9 +99,9 @@ final class BlockReader {
   private void setStored(MemorySegment in, long record) {
     setStored(
         in,
-        Segment.stored(in, record),
-        Segment.storedBytes(in, record),
-        Segment.hasBlob(in, record));
+        BlockSegment.stored(in, record),
+        BlockSegment.storedBytes(in, record),
+        BlockSegment.hasBlob(in, record));
   }
 
   private int found(MemorySegment in, long record) {
@@ -126,7 +126,7 @@ final class BlockReader {
 
   /** Finds the value of a key. */
   boolean find(MemorySegment wanted) {
-    long hash = KeyHash.of(wanted);
+    long hash = ByteKeyHash.of(wanted);
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       if (records.part(hash).find(hash, wanted, cached)) {
@@ -231,11 +231,11 @@ final class BlockReader {
     }
     MemorySegment read = blobs.bytes();
     long at = blobs.offset();
-    if (!PlantedBug.SUM_IGNORED && !Segment.isOf(read, at, at + bytes, state.version())) {
+    if (!PlantedBug.SUM_IGNORED && !BlockSegment.isOf(read, at, at + bytes, state.version())) {
       return AGAIN;
     }
     try {
-      long record = Segment.find(read, at, at + bytes, wanted, search.prefixBytes);
+      long record = BlockSegment.find(read, at, at + bytes, wanted, search.prefixBytes);
       return record < 0 ? ABSENT : found(read, record);
     } catch (DamagedException e) {
       throw damaged(state.word(), "has a segment that is none: " + e.getMessage());
@@ -270,7 +270,7 @@ final class BlockReader {
   }
 
   /** Returns whether this is what a block stores: a long value may be cached without its word. */
-  private boolean isStored(RecordCache.Found record) {
+  private boolean isStored(ByteRecordCache.Found record) {
     return record.isBlob() || record.length() <= index.options.inlineMax();
   }
 
@@ -365,7 +365,7 @@ final class BlockReader {
   /** Takes the value of a record; returns {@code false} if its blob is not there any more. */
   boolean takeValue(BlockView view, int i, MemorySegment itsKey) {
     setStored(view.memory(i), view.record(i));
-    return takeValue(hasBlob() ? KeyHash.of(itsKey) : 0);
+    return takeValue(hasBlob() ? ByteKeyHash.of(itsKey) : 0);
   }
 
   /** Returns the block that has a key, with its changes. */

@@ -70,8 +70,8 @@ final class BlockScans {
   /** Returns the number of the record next to a key, which may be -1 or the number of records. */
   private static int place(BlockView view, MemorySegment wanted, boolean down, boolean inclusive) {
     int found = view.find(wanted);
-    int below = SortedRecords.below(found);
-    int upTo = SortedRecords.upTo(found);
+    int below = OrderedRecords.below(found);
+    int upTo = OrderedRecords.upTo(found);
     if (down) {
       return (inclusive ? upTo : below) - 1;
     }
@@ -123,7 +123,7 @@ final class BlockScans {
     while (true) {
       BlockView view = entered(next);
       int found = view.find(next);
-      for (int i = SortedRecords.below(found); i < view.count(); i++) {
+      for (int i = OrderedRecords.below(found); i < view.count(); i++) {
         MemorySegment each = view.key(i);
         if (to != null && KeyOrder.compare(each, to) >= 0) {
           return visited;

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** The records of a block and the changes that wait for it, in the order of the keys. Immutable. */
-final class BlockView implements SortedRecords {
+final class BlockView implements OrderedRecords {
   private final Block block;
   private final SortedChanges changes;
 
@@ -27,11 +27,11 @@ final class BlockView implements SortedRecords {
     int count = 0;
     int next = 0;
     for (int i = 0; i < found.length; i++) {
-      int below = SortedRecords.below(found[i]);
+      int below = OrderedRecords.below(found[i]);
       while (next < below) {
         order[count++] = next++;
       }
-      next = SortedRecords.upTo(found[i]);
+      next = OrderedRecords.upTo(found[i]);
       if (!changes.isRemoved(i)) {
         order[count++] = -1 - i;
       }
@@ -58,7 +58,7 @@ final class BlockView implements SortedRecords {
   }
 
   /** Returns what has a record. */
-  private SortedRecords source(int place) {
+  private OrderedRecords source(int place) {
     return place < 0 ? changes : block;
   }
 

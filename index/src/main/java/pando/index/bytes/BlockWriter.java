@@ -57,12 +57,12 @@ final class BlockWriter {
   private int addRun(Block from, int first, int last) {
     MemorySegment source = from.memory(first);
     long record = from.record(first);
-    int size = Segment.recordBytes(source, record);
+    int size = BlockSegment.recordBytes(source, record);
     beginRecord(size);
     int i = first + 1;
     while (i < last && from.record(i) == record + size) {
-      int more = Segment.recordBytes(source, from.record(i));
-      if (end + size + more - start > Segment.BYTES_MAX) {
+      int more = BlockSegment.recordBytes(source, from.record(i));
+      if (end + size + more - start > BlockSegment.BYTES_MAX) {
         break;
       }
       size += more;
@@ -98,16 +98,17 @@ final class BlockWriter {
    * @param start what its key here has before what it has there
    * @param cut how many bytes that it has there it does not have here
    */
-  private void add(SortedRecords from, int i, MemorySegment start, int cut) {
+  private void add(OrderedRecords from, int i, MemorySegment start, int cut) {
     MemorySegment source = from.memory(i);
     long record = from.record(i);
-    int kept = Segment.suffixBytes(source, record) - cut;
-    int storedBytes = Segment.storedBytes(source, record);
+    int kept = BlockSegment.suffixBytes(source, record) - cut;
+    int storedBytes = BlockSegment.storedBytes(source, record);
     int more = (int) start.byteSize();
-    int at = begin(more + kept, storedBytes, Segment.hasBlob(source, record));
+    int at = begin(more + kept, storedBytes, BlockSegment.hasBlob(source, record));
     MemorySegment.copy(start, 0, bytes, at, more);
     // suffix and value are beside each other
-    MemorySegment.copy(source, Segment.suffix(record) + cut, bytes, at + more, kept + storedBytes);
+    MemorySegment.copy(
+        source, BlockSegment.suffix(record) + cut, bytes, at + more, kept + storedBytes);
   }
 
   /** Adds a record. */
@@ -121,12 +122,12 @@ final class BlockWriter {
 
   /** Begins a record; returns where its suffix goes. */
   private int begin(int suffixBytes, int storedBytes, boolean blob) {
-    int recordBytes = Segment.LENGTHS_BYTES + suffixBytes + storedBytes;
+    int recordBytes = BlockSegment.LENGTHS_BYTES + suffixBytes + storedBytes;
     beginRecord(recordBytes);
     ensure(end + recordBytes + Block.UNIT_BYTES);
     bytes.set(Block.SHORT, end, (short) suffixBytes);
-    bytes.set(Block.SHORT, end + 2L, (short) (blob ? Segment.BLOB : storedBytes));
-    int at = end + Segment.LENGTHS_BYTES;
+    bytes.set(Block.SHORT, end + 2L, (short) (blob ? BlockSegment.BLOB : storedBytes));
+    int at = end + BlockSegment.LENGTHS_BYTES;
     end += recordBytes;
     inSegment++;
     count++;
@@ -135,11 +136,11 @@ final class BlockWriter {
 
   /** Begins a segment if a record needs one. */
   private void beginRecord(int recordBytes) {
-    if (inSegment > 0 && end + recordBytes - start > Segment.BYTES_MAX) {
+    if (inSegment > 0 && end + recordBytes - start > BlockSegment.BYTES_MAX) {
       endSegment();
     }
     if (inSegment == 0) {
-      end = start + Segment.HEADER_BYTES;
+      end = start + BlockSegment.HEADER_BYTES;
     }
   }
 
@@ -157,7 +158,7 @@ final class BlockWriter {
     if (segments == ends.length) {
       ends = Arrays.copyOf(ends, 2 * segments);
     }
-    Segment.setCount(bytes, start, inSegment);
+    BlockSegment.setCount(bytes, start, inSegment);
     start = (int) Block.padded(end);
     ends[segments++] = start;
     inSegment = 0;

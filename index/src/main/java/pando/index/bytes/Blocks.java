@@ -107,7 +107,7 @@ final class Blocks {
         (long) (left.prefixBytes() - prefixBytes) * left.count()
             + (long) (right.prefixBytes() - prefixBytes) * right.count();
     // Longer keys may need more segments, each with a header, an end and a little slack.
-    long slack = (more / (Segment.BYTES_MAX / 2) + 1) * 2 * Block.UNIT_BYTES;
+    long slack = (more / (BlockSegment.BYTES_MAX / 2) + 1) * 2 * Block.UNIT_BYTES;
     return left.usedBytes() + right.usedBytes() + more + slack;
   }
 

@@ -96,8 +96,8 @@ public final class ByteIndex implements ByteStrings {
   final ByteOptions options;
   final RangeIndex labels;
   final BlobSpace space;
-  final RecordCache records;
-  final Deltas deltas;
+  final ByteRecordCache records;
+  final BlockDeltas deltas;
   final BlockCache cache;
   final BlockDirectory directory;
   final AtomicLong nextLabel;
@@ -131,13 +131,14 @@ public final class ByteIndex implements ByteStrings {
     this.space = space;
     this.directory = blocks.directory();
     this.deltas =
-        new Deltas(directory, options.deltaChanges(), options.deltaSizeMax(), options.deltaBytes());
+        new BlockDeltas(
+            directory, options.deltaChanges(), options.deltaSizeMax(), options.deltaBytes());
     this.cache = new BlockCache(options.cacheBytes() - options.recordBytes(), deltas);
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
     this.unsettled = new Unsettled(blocks.strays());
     this.spare = new Spare(this);
-    this.records = new RecordCache(options.recordBytes());
+    this.records = new ByteRecordCache(options.recordBytes());
     List<Runnable> undo = new ArrayList<>(List.of(records::close));
     try {
       this.own = new BlockReader(this);

@@ -48,7 +48,7 @@ final class ByteSpace {
     Block block = copy == null ? load(state.word()) : copy;
     for (int i = 0; i < block.count(); i++) {
       if (block.hasBlob(i)) {
-        values.add(KeyHash.of(block.key(i)), block.word(i));
+        values.add(ByteKeyHash.of(block.key(i)), block.word(i));
       }
     }
   }

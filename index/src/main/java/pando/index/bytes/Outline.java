@@ -82,7 +82,7 @@ final class Outline {
         written.segment(units, separator, common);
         before = separator;
       }
-      number += Segment.count(block.bytes(), begin);
+      number += BlockSegment.count(block.bytes(), begin);
       begin = block.end(i);
     }
     return Arrays.copyOf(written.bytes, written.at);

@@ -140,7 +140,7 @@ final class RecordPart {
   }
 
   /** Finds the value of a key; may miss one that is here while the part is changed. */
-  boolean find(long hash, MemorySegment key, RecordCache.Found found) {
+  boolean find(long hash, MemorySegment key, ByteRecordCache.Found found) {
     long seen = version;
     if ((seen & 1) != 0 || recordBytesMax == 0) {
       return false;
@@ -190,7 +190,7 @@ final class RecordPart {
         && MemorySegment.mismatch(memory, record + RECORD, keyEnd, key, 0, key.byteSize()) < 0;
   }
 
-  private boolean copy(long record, RecordCache.Found found) {
+  private boolean copy(long record, ByteRecordCache.Found found) {
     int length = memory.get(Block.INT, record + VALUE_BYTES);
     int stored = length == BLOB ? Long.BYTES : length;
     long at = record + RECORD + memory.get(Block.INT, record + KEY_BYTES);

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /** Changes of a block in the order of their keys, of each key the last one. Immutable. */
-final class SortedChanges implements SortedRecords {
+final class SortedChanges implements OrderedRecords {
   private static final int NUMBER_MASK = 0xffff;
 
   private final MemorySegment log;
@@ -27,8 +27,8 @@ final class SortedChanges implements SortedRecords {
   private int[] sorted(BlockDelta delta, int prefixBytes) {
     long[] order = new long[delta.count()];
     for (int i = 0; i < order.length; i++) {
-      long suffixBytes = Segment.suffixBytes(log, delta.record(i)) - (long) prefixBytes;
-      long at = Segment.suffix(delta.record(i)) + prefixBytes;
+      long suffixBytes = BlockSegment.suffixBytes(log, delta.record(i)) - (long) prefixBytes;
+      long at = BlockSegment.suffix(delta.record(i)) + prefixBytes;
       long head = KeyOrder.head(log, at, suffixBytes) ^ Long.MIN_VALUE;
       order[i] = (head & ~NUMBER_MASK) | i;
     }
@@ -66,11 +66,11 @@ final class SortedChanges implements SortedRecords {
   private int compareKeys(int record, int other) {
     return KeyOrder.compare(
         log,
-        Segment.suffix(record),
-        Segment.suffixBytes(log, record),
+        BlockSegment.suffix(record),
+        BlockSegment.suffixBytes(log, record),
         log,
-        Segment.suffix(other),
-        Segment.suffixBytes(log, other));
+        BlockSegment.suffix(other),
+        BlockSegment.suffixBytes(log, other));
   }
 
   @Override
@@ -90,13 +90,14 @@ final class SortedChanges implements SortedRecords {
 
   @Override
   public MemorySegment key(int i) {
-    return log.asSlice(Segment.suffix(places[i]), Segment.suffixBytes(log, places[i]));
+    return log.asSlice(BlockSegment.suffix(places[i]), BlockSegment.suffixBytes(log, places[i]));
   }
 
   @Override
   public int compare(int i, MemorySegment key) {
-    long at = Segment.suffix(places[i]);
-    return KeyOrder.compare(log, at, Segment.suffixBytes(log, places[i]), key, 0, key.byteSize());
+    long at = BlockSegment.suffix(places[i]);
+    return KeyOrder.compare(
+        log, at, BlockSegment.suffixBytes(log, places[i]), key, 0, key.byteSize());
   }
 
   /** Returns whether a change is that its key is not there. */
@@ -114,7 +115,7 @@ final class SortedChanges implements SortedRecords {
     int below = 0;
     for (int i = 0; i < found.length; i++) {
       found[i] = block.findBehind(key(i), below);
-      below = SortedRecords.upTo(found[i]);
+      below = OrderedRecords.upTo(found[i]);
     }
     return found;
   }

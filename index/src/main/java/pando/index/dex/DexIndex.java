@@ -33,7 +33,7 @@ public final class DexIndex implements RangeIndex {
   private final Fabric fabric;
   private final NodeLayout layout;
   private final boolean isShared;
-  final Members members = new Members();
+  final DexMembers members = new DexMembers();
   private final Partitions partitions;
 
   private DexIndex(Fabric fabric, DexOptions options, boolean isShared) {

@@ -16,7 +16,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
 
   private final Partitions partitions;
-  private final Members members;
+  private final DexMembers members;
   private final NodeLayout layout;
   private final Request request = new Request();
 
@@ -44,7 +44,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
    * @param takesWords whether the caller sets the words of keys, and passes on their first words;
    *     if not, the keys are numbers, which are repeated
    */
-  DexSession(Partitions partitions, Members members, NodeLayout layout, boolean takesWords) {
+  DexSession(Partitions partitions, DexMembers members, NodeLayout layout, boolean takesWords) {
     super(DexOptions.COMPUTE_SERVERS_MAX, partitions.lease());
     this.partitions = partitions;
     this.members = members;
@@ -275,7 +275,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     // Close the stale worker first, as the number of open sessions is limited.
     setWorker(owner, null);
     partitions.checkOpen();
-    ComputeServer server = members.find(owner);
+    DexServer server = members.find(owner);
     setWorker(owner, server == null ? null : members.worker(server));
     return opened(owner);
   }

@@ -8,14 +8,14 @@ import pando.index.session.TreeSize;
 
 /** Estimates how many entries the range of one compute server has, through its cache. */
 final class DexSize extends TreeSize {
-  private final ComputeServer server;
+  private final DexServer server;
   private final NodeLayout layout;
   private final MemorySegment memory;
-  private final Descent descent;
+  private final DexDescent descent;
   private final long place;
   private final long bound;
 
-  DexSize(ComputeServer server, CacheContext context, Descent descent) {
+  DexSize(DexServer server, CacheContext context, DexDescent descent) {
     super(context.worker());
     this.server = server;
     this.layout = server.layout;
@@ -59,7 +59,7 @@ final class DexSize extends TreeSize {
   protected int entries(long key, long pointer) {
     int outcome = descent.find(highest(key), false, 0);
     int count = NodeLayout.count(memory, descent.node);
-    if (outcome == Descent.FETCHED) {
+    if (outcome == DexDescent.FETCHED) {
       descent.release();
       return count;
     }

@@ -99,7 +99,7 @@ final class Offload {
   /** Operations that the memory server returned without an effect. */
   long fallbacks;
 
-  Offload(ComputeServer server, CacheContext context) {
+  Offload(DexServer server, CacheContext context) {
     this.context = context;
     this.memory = context.worker().memory();
     this.message = context.message();

@@ -26,15 +26,15 @@ final class PartitionWorker {
   private static final int FULL = 2;
   private static final int CONFLICT = 3;
 
-  private final ComputeServer server;
+  private final DexServer server;
   private final CacheContext context;
   private final NodeLayout layout;
   private final MemorySegment memory;
   private final DirtyNodes dirty;
-  private final Descent descent;
+  private final DexDescent descent;
   private final Offload offload;
-  private final Splits splits;
-  private final Merges merges;
+  private final DexSplits splits;
+  private final DexMerges merges;
   private final Gate.Pass pass;
   private final Trail trail;
   private final DexSize size;
@@ -50,7 +50,7 @@ final class PartitionWorker {
   private long resume;
   private int entriesLeft;
 
-  PartitionWorker(ComputeServer server, CacheContext context) {
+  PartitionWorker(DexServer server, CacheContext context) {
     this.server = server;
     this.context = context;
     this.layout = server.layout;
@@ -58,16 +58,16 @@ final class PartitionWorker {
     this.dirty = server.cache.dirty();
     SharedNodes sharedNodes = new SharedNodes(server, context);
     SharedSplits sharedSplits = new SharedSplits(server, context, sharedNodes);
-    this.descent = new Descent(server, context, new SharedPath(server, context, sharedNodes));
+    this.descent = new DexDescent(server, context, new SharedPath(server, context, sharedNodes));
     this.offload = descent.offload;
-    this.splits = new Splits(server, context, descent, sharedNodes, sharedSplits);
-    this.merges = new Merges(server, context, descent, sharedNodes, sharedSplits);
+    this.splits = new DexSplits(server, context, descent, sharedNodes, sharedSplits);
+    this.merges = new DexMerges(server, context, descent, sharedNodes, sharedSplits);
     this.pass = server.gate.pass(context.worker());
     this.trail = new Trail(memory);
     this.size = new DexSize(server, context, descent);
   }
 
-  ComputeServer server() {
+  DexServer server() {
     return server;
   }
 
@@ -153,7 +153,7 @@ final class PartitionWorker {
   private boolean get(long wanted) {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(wanted, false, attempt);
-      if (outcome == Descent.OFFLOADED) {
+      if (outcome == DexDescent.OFFLOADED) {
         value = offload.value();
         return offload.found();
       }
@@ -162,7 +162,7 @@ final class PartitionWorker {
       int index = layout.floor(memory, leaf, descriptor, wanted);
       boolean found = layout.holds(memory, leaf, index, wanted);
       long current = found ? layout.slot(memory, leaf, index) : 0;
-      if (outcome == Descent.FETCHED) {
+      if (outcome == DexDescent.FETCHED) {
         descent.release();
       } else if (!Frames.isCurrent(memory, leaf, descent.version)) {
         descent.awaitNode(wanted, attempt);
@@ -177,12 +177,12 @@ final class PartitionWorker {
     boolean eager = false;
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(key, eager, attempt);
-      if (outcome == Descent.OFFLOADED) {
+      if (outcome == DexDescent.OFFLOADED) {
         value = offload.value();
         return offload.found();
       }
       int result =
-          outcome == Descent.FETCHED ? storeFetched(wanted, key) : storeCached(wanted, key);
+          outcome == DexDescent.FETCHED ? storeFetched(wanted, key) : storeCached(wanted, key);
       if (result == FOUND || result == ABSENT) {
         return result == FOUND;
       }
@@ -254,7 +254,7 @@ final class PartitionWorker {
   private boolean remove(Request wanted, long key) {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.find(key, false, attempt);
-      if (outcome == Descent.OFFLOADED) {
+      if (outcome == DexDescent.OFFLOADED) {
         boolean found = offload.found();
         value = offload.value();
         written = wanted.removes(found, value);
@@ -264,7 +264,7 @@ final class PartitionWorker {
         return found;
       }
       int removed =
-          outcome == Descent.FETCHED ? removeFetched(wanted, key) : removeCached(wanted, key);
+          outcome == DexDescent.FETCHED ? removeFetched(wanted, key) : removeCached(wanted, key);
       if (removed == CONFLICT) {
         descent.awaitNode(key, attempt);
         continue;
@@ -400,7 +400,7 @@ final class PartitionWorker {
   private int edgeInLeaf(long probe, boolean down, int attempt) {
     int outcome = descent.find(probe, !trail.isEmpty(), attempt);
     boolean found = lookForEdge(probe, down);
-    if (outcome == Descent.FETCHED) {
+    if (outcome == DexDescent.FETCHED) {
       descent.release();
       if (found) {
         return FOUND;
@@ -454,7 +454,7 @@ final class PartitionWorker {
     for (int attempt = 0; ; attempt++) {
       int outcome = descent.findNear(from, attempt);
       int copied = copy(descent.node, from, to, down, max, keys, values);
-      if (outcome == Descent.FETCHED) {
+      if (outcome == DexDescent.FETCHED) {
         descent.release();
         return copied;
       }

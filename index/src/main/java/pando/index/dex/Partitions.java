@@ -25,14 +25,14 @@ import pando.index.session.Gate;
  * made, joined, loaded and closed here. Compute servers that a change concerns write back their
  * caches and restart with empty ones. Thread-safe.
  */
-final class Partitions extends PartitionChanges<ComputeServer, Topology> {
+final class Partitions extends PartitionChanges<DexServer, Topology> {
   private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
-  private final Members members;
+  private final DexMembers members;
   private volatile boolean closed;
 
-  Partitions(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
+  Partitions(Fabric fabric, DexOptions options, NodeLayout layout, DexMembers members) {
     super(Partitioning.undivided(0));
     this.fabric = fabric;
     this.options = options;
@@ -59,23 +59,23 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   @Override
-  protected @Nullable ComputeServer find(int number) {
+  protected @Nullable DexServer find(int number) {
     return members.find(number);
   }
 
   @Override
-  protected ComputeServer local(int number) {
+  protected DexServer local(int number) {
     return members.local(number);
   }
 
   @Override
-  protected List<ComputeServer> locals() {
+  protected List<DexServer> locals() {
     return members.locals();
   }
 
   @Override
-  protected ComputeServer add(Topology topology, int number) {
-    ComputeServer server = addLocal(number);
+  protected DexServer add(Topology topology, int number) {
+    DexServer server = addLocal(number);
     try {
       server.setRoot(topology.catalogue().root());
     } catch (Throwable e) {
@@ -86,7 +86,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   @Override
-  protected void retire(Topology topology, ComputeServer server) {
+  protected void retire(Topology topology, DexServer server) {
     Failures failures = new Failures();
     failures.collect(server::stopSweeping);
     failures.collect(() -> server.allocator.trim(topology.worker(), topology.message()));
@@ -95,12 +95,12 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   @Override
-  protected void writeBack(ComputeServer server) {
+  protected void writeBack(DexServer server) {
     server.writeBack();
   }
 
   @Override
-  protected boolean hasRange(ComputeServer server, Partitioning table) {
+  protected boolean hasRange(DexServer server, Partitioning table) {
     return server.hasRange(table);
   }
 
@@ -111,27 +111,27 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
   }
 
   @Override
-  protected Quiet quiet(Topology topology, List<ComputeServer> servers) {
+  protected Quiet quiet(Topology topology, List<DexServer> servers) {
     return new Quiesced(servers, topology.worker());
   }
 
   @Override
-  protected Parting part(Topology topology, ComputeServer giver, long key, boolean upper) {
+  protected Parting part(Topology topology, DexServer giver, long key, boolean upper) {
     return new Bound(() -> topology.fence(key));
   }
 
   @Override
-  protected Parting partHalf(Topology topology, ComputeServer giver) {
+  protected Parting partHalf(Topology topology, DexServer giver) {
     return new Bound(() -> topology.middleFence(giver.low(), giver.high()));
   }
 
   @Override
-  protected Parting partWhole(Topology topology, ComputeServer giver) {
+  protected Parting partWhole(Topology topology, DexServer giver) {
     return new Bound(giver::low);
   }
 
   @Override
-  protected Parting partLost(Topology topology, ComputeServer heir, int lost) {
+  protected Parting partLost(Topology topology, DexServer heir, int lost) {
     return new Bound(() -> current().lowOfServer(lost));
   }
 
@@ -140,18 +140,18 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
    * ranges.
    */
   private final class Quiesced implements Quiet {
-    private final List<ComputeServer> servers;
+    private final List<DexServer> servers;
     private int shut;
 
-    Quiesced(List<ComputeServer> servers, Worker worker) {
+    Quiesced(List<DexServer> servers, Worker worker) {
       this(servers, gate -> gate.shut(worker));
     }
 
-    private Quiesced(List<ComputeServer> servers, Consumer<Gate> shutting) {
+    private Quiesced(List<DexServer> servers, Consumer<Gate> shutting) {
       this.servers = servers;
       boolean all = false;
       try {
-        for (ComputeServer server : servers) {
+        for (DexServer server : servers) {
           shutting.accept(server.gate);
           shut++;
         }
@@ -170,13 +170,13 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
     @Override
     public void empty() {
       writeBack();
-      servers.forEach(ComputeServer::clear);
+      servers.forEach(DexServer::clear);
     }
 
     /** Writes the caches back. If a node cannot be written, all others are written. */
     void writeBack() {
       PandoException failure = null;
-      for (ComputeServer server : servers) {
+      for (DexServer server : servers) {
         try {
           server.flush();
         } catch (PandoException e) {
@@ -248,7 +248,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
       try {
         steps.accept(topology);
       } catch (Throwable e) {
-        Closing.after(e, () -> members.locals().forEach(ComputeServer::trim));
+        Closing.after(e, () -> members.locals().forEach(DexServer::trim));
         throw e;
       }
     } catch (Throwable e) {
@@ -263,14 +263,14 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
     }
   }
 
-  private ComputeServer addLocal(int number) {
-    ComputeServer server = new ComputeServer(number, fabric, options, layout);
+  private DexServer addLocal(int number) {
+    DexServer server = new DexServer(number, fabric, options, layout);
     members.add(server);
     return server;
   }
 
   private void startAll(long root) {
-    for (ComputeServer server : members.locals()) {
+    for (DexServer server : members.locals()) {
       server.setRoot(root);
       server.resume(current());
     }
@@ -348,7 +348,7 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
       try (Quiesced all = new Quiesced(members.locals(), topology.worker())) {
         all.writeBack();
         PoolSpace space = options.space(fabric);
-        for (ComputeServer server : all.servers) {
+        for (DexServer server : all.servers) {
           space = space.withUnused(KeptNodes.of(server.allocator));
         }
         return space;
@@ -356,11 +356,10 @@ final class Partitions extends PartitionChanges<ComputeServer, Topology> {
     });
   }
 
-  private long load(
-      Topology topology, List<ComputeServer> servers, EntrySource entries, double fill) {
+  private long load(Topology topology, List<DexServer> servers, EntrySource entries, double fill) {
     long before = topology.catalogue().root();
     List<Long> emptied = topology.nodesOfEmptyTree(before);
-    ComputeServer builder = servers.getFirst();
+    DexServer builder = servers.getFirst();
     BulkLoad.Built built = topology.replace(before, builder, entries, fill, current());
     setCurrent(built.partitioning());
     servers.forEach(server -> server.setRoot(built.root()));

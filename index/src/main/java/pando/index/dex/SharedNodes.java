@@ -67,7 +67,7 @@ final class SharedNodes {
   private final long[] held = new long[HELD_MAX];
   private int heldCount;
 
-  SharedNodes(ComputeServer server, CacheContext context) {
+  SharedNodes(DexServer server, CacheContext context) {
     this.context = context;
     this.worker = context.worker();
     this.layout = server.layout;

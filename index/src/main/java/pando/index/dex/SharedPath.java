@@ -31,7 +31,7 @@ final class SharedPath {
   private static final int ATTEMPTS_MAX = 10_000;
   private static final int STRANGE_MAX = 100;
 
-  private final ComputeServer server;
+  private final DexServer server;
   private final NodeCache cache;
   private final CacheContext context;
   private final Worker worker;
@@ -54,7 +54,7 @@ final class SharedPath {
   private @Nullable String strangeness;
   private int strangeRefreshes;
 
-  SharedPath(ComputeServer server, CacheContext context, SharedNodes shared) {
+  SharedPath(DexServer server, CacheContext context, SharedNodes shared) {
     this.server = server;
     this.cache = server.cache;
     this.context = context;

@@ -32,7 +32,7 @@ final class SharedSplits {
   private static final int SIBLING = 2;
   private static final int ROOT = 3;
 
-  private final ComputeServer server;
+  private final DexServer server;
   private final CacheContext context;
   private final Worker worker;
   private final NodeLayout layout;
@@ -40,7 +40,7 @@ final class SharedSplits {
   private final Catalogue catalogue;
   private final SharedNodes shared;
 
-  SharedSplits(ComputeServer server, CacheContext context, SharedNodes shared) {
+  SharedSplits(DexServer server, CacheContext context, SharedNodes shared) {
     this.server = server;
     this.context = context;
     this.worker = context.worker();

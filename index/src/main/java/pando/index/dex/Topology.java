@@ -37,11 +37,11 @@ final class Topology extends PoolChange {
   private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
-  private final Members members;
+  private final DexMembers members;
   private final MemorySegment memory;
   private final NodeGuard guard;
 
-  Topology(Fabric fabric, DexOptions options, NodeLayout layout, Members members) {
+  Topology(Fabric fabric, DexOptions options, NodeLayout layout, DexMembers members) {
     super(
         fabric,
         layout.offset(NodeLayout.LEVELS_MAX) + (long) KEYS * layout.keyBytes(),
@@ -57,7 +57,7 @@ final class Topology extends PoolChange {
   }
 
   /** Builds a tree without entries, with a leaf for each partition; returns its root pointer. */
-  long buildEmpty(ComputeServer server, Partitioning leaves) {
+  long buildEmpty(DexServer server, Partitioning leaves) {
     return build(server, 1, builder -> BulkLoad.empty(builder, leaves, leaves));
   }
 
@@ -66,12 +66,12 @@ final class Topology extends PoolChange {
    * in place of others.
    */
   BulkLoad.Built replace(
-      long root, ComputeServer server, EntrySource entries, double fill, Partitioning before) {
+      long root, DexServer server, EntrySource entries, double fill, Partitioning before) {
     return build(
         server, fill, builder -> BulkLoad.replace(builder, entries, before, catalogue(), root));
   }
 
-  private <T> T build(ComputeServer server, double fill, Function<TreeBuilder, T> load) {
+  private <T> T build(DexServer server, double fill, Function<TreeBuilder, T> load) {
     try (TreeBuilder builder =
         new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill)) {
       try {

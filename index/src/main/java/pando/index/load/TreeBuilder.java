@@ -44,7 +44,7 @@ public abstract class TreeBuilder implements Loader {
   private long[] addresses = new long[1024];
   private int nodes;
 
-  private final Fences fences = new Fences();
+  private final FenceSample fences = new FenceSample();
 
   /**
    * Begins a tree.

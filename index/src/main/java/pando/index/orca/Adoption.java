@@ -32,7 +32,7 @@ final class Adoption {
   private final MemorySegment memory;
   private final Directory directory;
   private final LeafEntries entries;
-  private final Roots roots;
+  private final OrcaRoots roots;
   private final long table;
   private final TreeReader reader;
   private final PageWriter writer;
@@ -55,7 +55,7 @@ final class Adoption {
    * @param roots the table of roots as it was READ
    * @param table its global address
    */
-  Adoption(OrcaContext context, Roots roots, long table) {
+  Adoption(OrcaContext context, OrcaRoots roots, long table) {
     this.context = context;
     this.server = context.server;
     this.memory = context.memory;

@@ -32,7 +32,7 @@ final class DeltaChange {
   private final LeafEntries entries;
   private final Deltas deltas;
   private final Shares shares;
-  private final Merges merges;
+  private final OrcaMerges merges;
   private final Backoff backoff;
   private final LeafView view;
   private final RecordWay record;
@@ -45,7 +45,7 @@ final class DeltaChange {
   private long before;
   private boolean done;
 
-  DeltaChange(OrcaContext context, Merges merges) {
+  DeltaChange(OrcaContext context, OrcaMerges merges) {
     OrcaServer server = context.server;
     this.directory = server.directory;
     this.entries = directory.entries();

@@ -17,7 +17,7 @@ final class DeltaParts extends MeasuredParts {
   private static final int PASSES = 8;
 
   private final Deltas deltas;
-  private final Merges merges;
+  private final OrcaMerges merges;
   private final LongAdder changes;
   private final LongAdder forced;
   private final LongAdder changesForced;
@@ -34,7 +34,7 @@ final class DeltaParts extends MeasuredParts {
    */
   DeltaParts(OrcaContext context, LongAdder changes, LongAdder forced, LongAdder changesForced) {
     this.deltas = context.server.deltas;
-    this.merges = new Merges(context);
+    this.merges = new OrcaMerges(context);
     this.changes = changes;
     this.forced = forced;
     this.changesForced = changesForced;

@@ -123,7 +123,7 @@ final class Giving implements Parting {
   private void give(OrcaContext context, int receiver, long epoch) {
     context.waitForNothing();
     writeBack(context);
-    Roots roots = new Roots(context, giver.table());
+    OrcaRoots roots = new OrcaRoots(context, giver.table());
     roots.read();
     roots.eraseBeyond(epoch - 1);
     long root = whole ? giver.directory.root().address() : writePages(context);
@@ -139,7 +139,7 @@ final class Giving implements Parting {
     if (PlantedBug.GIVEN_UNMERGED) {
       return;
     }
-    Merges merges = new Merges(context);
+    OrcaMerges merges = new OrcaMerges(context);
     for (int attempt = 0; merges.rewrite(low, high); attempt++) {
       context.pause(attempt, "a leaf that is to leave stays latched", low);
     }
@@ -179,7 +179,7 @@ final class Giving implements Parting {
     ready = false;
     parting = false;
     if (whole) {
-      Roots roots = new Roots(context, giver.table());
+      OrcaRoots roots = new OrcaRoots(context, giver.table());
       giver.letGo();
       giver.forget(context.worker.backoff());
       roots.eraseOwn(giver.number);
@@ -232,7 +232,7 @@ final class Giving implements Parting {
 
   private void takeBack(OrcaContext context, Failures failures) {
     if (ready) {
-      failures.collect(() -> new Roots(context, giver.table()).erase(gift));
+      failures.collect(() -> new OrcaRoots(context, giver.table()).erase(gift));
     }
     PageWriter.free(context, pagesGiven, failures);
     PageWriter.free(context, pagesKept, failures);

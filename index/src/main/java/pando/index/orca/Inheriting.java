@@ -42,7 +42,7 @@ final class Inheriting implements Parting {
   @Override
   public void give(int receiver, Partitioning after) {
     heir.withContext(context -> {
-      Roots roots = roots(context);
+      OrcaRoots roots = roots(context);
       roots.eraseBeyond(table.epoch());
       trees = roots.trees(lost, bound(), table.highOfServer(lost), table.epoch(), true);
       // Of gifts of one epoch the last one counts, as the own tree may have keys of the others.
@@ -53,8 +53,8 @@ final class Inheriting implements Parting {
     });
   }
 
-  private Roots roots(OrcaContext context) {
-    Roots roots = new Roots(context, heir.table());
+  private OrcaRoots roots(OrcaContext context) {
+    OrcaRoots roots = new OrcaRoots(context, heir.table());
     roots.read();
     return roots;
   }
@@ -67,7 +67,7 @@ final class Inheriting implements Parting {
 
   /** Erases the roots that count no more: the lost one's, or what was not given. */
   private void cleanUp(OrcaContext context) {
-    Roots roots = roots(context);
+    OrcaRoots roots = roots(context);
     Failures failures = new Failures();
     if (isGiven.getAsBoolean()) {
       failures.collect(() -> roots.eraseOwn(lost));

@@ -4,7 +4,7 @@ import pando.fabric.Fabric;
 import pando.index.host.HostedTask;
 
 /** One of the {@link Mergers}: a background task that merges one leaf after the other. */
-final class Merger extends HostedTask<OrcaContext, Merges> {
+final class Merger extends HostedTask<OrcaContext, OrcaMerges> {
   /** Leaves that a step merges at most: pausing the task waits for them. */
   private static final int LEAVES = 4;
 
@@ -29,8 +29,8 @@ final class Merger extends HostedTask<OrcaContext, Merges> {
   }
 
   @Override
-  protected Merges open(OrcaContext context) {
-    return new Merges(context);
+  protected OrcaMerges open(OrcaContext context) {
+    return new OrcaMerges(context);
   }
 
   /** Merges some leaves if memory for deltas is nearly short. */

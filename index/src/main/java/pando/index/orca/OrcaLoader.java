@@ -17,7 +17,7 @@ import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
-import pando.index.load.Fences;
+import pando.index.load.FenceSample;
 import pando.index.load.Loader;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.DirectoryPage;
@@ -77,7 +77,7 @@ final class OrcaLoader implements Loader {
   private final LeafCuts cuts;
   private final Pieces pieces = new Pieces(PIECES_MAX);
   private final VerbList list = new VerbList();
-  private final Fences fences = new Fences();
+  private final FenceSample fences = new FenceSample();
 
   // Entries of the open leaf, and some more.
   private final long[] keys;

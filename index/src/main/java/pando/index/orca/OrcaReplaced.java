@@ -58,7 +58,7 @@ final class OrcaReplaced implements Replaced {
 
   private void check(long table, OrcaContext context) {
     TreeReader reader = new TreeReader(context);
-    Roots roots = new Roots(context, table);
+    OrcaRoots roots = new OrcaRoots(context, table);
     roots.read();
     for (int range = 0; range < partitioning.servers(); range++) {
       int each = range;

@@ -180,7 +180,7 @@ final class OrcaServer extends HostedServer {
   private void open(OrcaContext context, long root, long ofTable) {
     table = Catalogue.rootAddress(root);
     epoch = ofTable;
-    Roots roots = new Roots(context, table);
+    OrcaRoots roots = new OrcaRoots(context, table);
     roots.read();
     rootWord = roots.word(number);
     rootBefore = rootWord;
@@ -221,7 +221,7 @@ final class OrcaServer extends HostedServer {
   }
 
   private void adopt(OrcaContext context, Partitioning partitioning) {
-    Roots roots = new Roots(context, table);
+    OrcaRoots roots = new OrcaRoots(context, table);
     roots.read();
     Adoption adoption = new Adoption(context, roots, table);
     adoption.takeOn(partitioning.lowOfServer(number), partitioning.highOfServer(number), epoch);
@@ -239,7 +239,7 @@ final class OrcaServer extends HostedServer {
     withContext(context -> {
       shares.pause(context.worker.backoff());
       try {
-        new Merges(context).rewrite(low, high);
+        new OrcaMerges(context).rewrite(low, high);
       } finally {
         shares.resume();
       }
@@ -347,7 +347,7 @@ final class OrcaServer extends HostedServer {
     Losses losses = new Losses();
     withContext(context -> {
       new Cleaner(context).cleanAll(losses);
-      new Merges(context).mergeAll(losses);
+      new OrcaMerges(context).mergeAll(losses);
       if (rootBefore != rootWord) {
         losses.defer(() -> settleRoot(context.worker));
       }

@@ -21,7 +21,7 @@ final class OrcaSweep extends Sweep {
   private final Deltas deltas;
 
   /** After an unknown outcome it refuses all further work, and the next walk has another one. */
-  private Merges merges;
+  private OrcaMerges merges;
 
   /** Where to go on: the next leaf, and then the next bucket. */
   private long leaf;
@@ -31,7 +31,7 @@ final class OrcaSweep extends Sweep {
   OrcaSweep(OrcaContext context, Gate.Pass pass) {
     super(context.server.sweeper.writeBack, context.worker, pass);
     this.context = context;
-    this.merges = new Merges(context);
+    this.merges = new OrcaMerges(context);
     this.cleaner = new Cleaner(context);
     this.entries = context.server.directory.entries();
     this.deltas = context.server.deltas;
@@ -40,7 +40,7 @@ final class OrcaSweep extends Sweep {
   @Override
   protected void rewind() {
     if (!merges.isUsable()) {
-      merges = new Merges(context);
+      merges = new OrcaMerges(context);
     }
     leaf = 0;
     bucket = 0;

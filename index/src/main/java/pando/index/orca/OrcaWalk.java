@@ -83,7 +83,7 @@ final class OrcaWalk {
     reach(table, RootTable.BYTES);
     int ranges = partitioning.servers();
     findings.node("table of roots", RootTable.BYTES, ranges, RootTable.OWNERS);
-    Roots roots = new Roots(worker, PAGE, places, segmentsMax, table);
+    OrcaRoots roots = new OrcaRoots(worker, PAGE, places, segmentsMax, table);
     roots.read();
     for (int range = 0; range < ranges; range++) {
       trees(roots, partitioning, range).forEach(this::root);
@@ -91,7 +91,7 @@ final class OrcaWalk {
   }
 
   /** Returns the trees of a range; none, with a problem, if they cannot be found. */
-  private List<RangeTree> trees(Roots roots, Partitioning partitioning, int range) {
+  private List<RangeTree> trees(OrcaRoots roots, Partitioning partitioning, int range) {
     try {
       return roots.trees(
           partitioning.ownerOfRange(range),

@@ -65,7 +65,7 @@ final class OrcaWorker extends HostedWorker {
   private long touched;
 
   OrcaWorker(OrcaServer server, OrcaContext context, int session) {
-    super(server, session, context, new Neighbours(context), new Scans(context));
+    super(server, session, context, new OrcaNeighbours(context), new OrcaScans(context));
     this.server = server;
     this.context = context;
     this.records = server.records;
@@ -77,7 +77,7 @@ final class OrcaWorker extends HostedWorker {
     this.cleaner = new Cleaner(context);
     this.claim = new RecordClaim(context, cleaner);
     this.lookup = new LeafLookup(context, context.lookup(0));
-    this.change = new DeltaChange(context, new Merges(context));
+    this.change = new DeltaChange(context, new OrcaMerges(context));
     this.cachesRecords = server.options.cacheUnit() == CacheUnit.RECORDS;
     this.admitsNeighbours = cachesRecords && server.options.neighbours();
   }

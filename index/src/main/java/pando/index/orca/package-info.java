@@ -5,8 +5,9 @@
  * merge writes new leaves, which one word makes part of the tree.
  *
  * <p>{@code OrcaWorker} says what the cache, a delta and a leaf know of a key, and in which order
- * locks are taken. {@code Merges}, {@code DirectoryChange}, {@code Cleaner} and {@code LeafRange}
- * say how leaves are merged and published, how values are written back, and why a scan is right.
+ * locks are taken. {@code OrcaMerges}, {@code DirectoryChange}, {@code Cleaner} and {@code
+ * LeafRange} say how leaves are merged and published, how values are written back, and why a scan
+ * is right.
  *
  * <p>The code relies on what the fabric promises: aligned words land as one, and the verbs of one
  * worker to one memory server take effect in posting order. Only the owner of a range reads and

@@ -24,13 +24,13 @@ class BlockDeltaTest {
 
   private void put(byte[] key, byte[] value) {
     MemorySegment its = MemorySegment.ofArray(key);
-    delta = delta.with(its, KeyHash.of(its), MemorySegment.ofArray(value), false, 0);
+    delta = delta.with(its, ByteKeyHash.of(its), MemorySegment.ofArray(value), false, 0);
     model.put(key, value);
   }
 
   private void remove(byte[] key) {
     MemorySegment its = MemorySegment.ofArray(key);
-    delta = delta.without(its, KeyHash.of(its), 0);
+    delta = delta.without(its, ByteKeyHash.of(its), 0);
     model.remove(key);
   }
 
@@ -83,7 +83,7 @@ class BlockDeltaTest {
     for (int i = 0; i < 2_000; i++) {
       byte[] key = ByteKeys.draw(random, 3);
       MemorySegment its = MemorySegment.ofArray(key);
-      int found = delta.find(its, KeyHash.of(its));
+      int found = delta.find(its, ByteKeyHash.of(its));
       assertThat(found >= 0).isEqualTo(changed.containsKey(key));
       if (found >= 0) {
         boolean removed = BlockDelta.isRemoved(delta.memory(), delta.record(found));
@@ -132,7 +132,7 @@ class BlockDeltaTest {
     for (int i = 0; i < all.size(); i++) {
       for (int j = 0; j < keys.size(); j++) {
         MemorySegment its = MemorySegment.ofArray(keys.get(j));
-        assertThat(all.get(i).find(its, KeyHash.of(its))).isEqualTo(j < i ? j : -1);
+        assertThat(all.get(i).find(its, ByteKeyHash.of(its))).isEqualTo(j < i ? j : -1);
       }
     }
   }
@@ -146,7 +146,7 @@ class BlockDeltaTest {
     put(new byte[] {3}, new byte[] {3, 3});
     assertThat(delta.count()).isEqualTo(2);
     MemorySegment lost = MemorySegment.ofArray(new byte[] {2});
-    assertThat(delta.find(lost, KeyHash.of(lost))).isNegative();
+    assertThat(delta.find(lost, ByteKeyHash.of(lost))).isNegative();
     SortedChanges sorted = new SortedChanges(delta, 0);
     assertThat(ByteKeys.bytes(sorted.stored(1))).containsExactly(3, 3);
   }
@@ -178,8 +178,8 @@ class BlockDeltaTest {
   void shouldSayHowMuchABlockGrowsAndLoses() {
     MemorySegment key = MemorySegment.ofArray(new byte[] {1});
     MemorySegment value = MemorySegment.ofArray(new byte[9]);
-    BlockDelta one = BlockDelta.NONE.with(key, KeyHash.of(key), value, false, 30);
-    BlockDelta two = one.without(key, KeyHash.of(key), 12);
+    BlockDelta one = BlockDelta.NONE.with(key, ByteKeyHash.of(key), value, false, 30);
+    BlockDelta two = one.without(key, ByteKeyHash.of(key), 12);
     assertThat(BlockDelta.NONE.localBytes()).isZero();
     assertThat(one.growth()).isEqualTo(30);
     assertThat(one.removedBytes()).isZero();

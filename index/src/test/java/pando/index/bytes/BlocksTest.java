@@ -25,7 +25,8 @@ class BlocksTest {
   private static Block with(Block block, byte[] key, byte[] value) {
     MemorySegment its = MemorySegment.ofArray(key);
     return changed(
-        block, BlockDelta.NONE.with(its, KeyHash.of(its), MemorySegment.ofArray(value), false, 0));
+        block,
+        BlockDelta.NONE.with(its, ByteKeyHash.of(its), MemorySegment.ofArray(value), false, 0));
   }
 
   private static void assertHas(Block block, NavigableMap<byte[], byte[]> model)
@@ -55,14 +56,17 @@ class BlocksTest {
       MemorySegment key = block.key(i);
       assertThat(search.find(outline, key)).isTrue();
       assertThat(block.record(i)).isBetween(search.begin, search.end - 1);
-      assertThat(Segment.isOf(block.bytes(), search.begin, search.end, 7)).isTrue();
-      assertThat(Segment.find(block.bytes(), search.begin, search.end, key, search.prefixBytes))
+      assertThat(BlockSegment.isOf(block.bytes(), search.begin, search.end, 7)).isTrue();
+      assertThat(
+              BlockSegment.find(block.bytes(), search.begin, search.end, key, search.prefixBytes))
           .isEqualTo(block.record(i));
       byte[] behind = Arrays.copyOf(ByteKeys.bytes(key), (int) key.byteSize() + 1);
       MemorySegment next = MemorySegment.ofArray(behind);
       if (block.covers(next) && block.find(next) < 0) {
         assertThat(search.find(outline, next)).isTrue();
-        assertThat(Segment.find(block.bytes(), search.begin, search.end, next, search.prefixBytes))
+        assertThat(
+                BlockSegment.find(
+                    block.bytes(), search.begin, search.end, next, search.prefixBytes))
             .isEqualTo(-1);
       }
     }
@@ -83,7 +87,7 @@ class BlocksTest {
           model.put(key, value);
         } else if (model.remove(key) != null) {
           MemorySegment its = MemorySegment.ofArray(key);
-          block = changed(block, BlockDelta.NONE.without(its, KeyHash.of(its), 0));
+          block = changed(block, BlockDelta.NONE.without(its, ByteKeyHash.of(its), 0));
         }
       }
       assertHas(block, model);
@@ -178,13 +182,13 @@ class BlocksTest {
     MemorySegment segment = MemorySegment.ofArray(bytes);
     for (int bit = begin * Byte.SIZE; bit < end * Byte.SIZE; bit++) {
       bytes[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
-      assertThat(Segment.isOf(segment, begin, end, 11)).as("bit %s", bit).isFalse();
+      assertThat(BlockSegment.isOf(segment, begin, end, 11)).as("bit %s", bit).isFalse();
       bytes[bit / Byte.SIZE] ^= (byte) (1 << bit % Byte.SIZE);
     }
-    assertThat(Segment.isOf(segment, begin, end, 11)).isTrue();
-    assertThat(Segment.isOf(segment, begin, end, 12)).isFalse();
-    assertThat(Segment.isOf(segment, begin, end - 8, 11)).isFalse();
-    assertThat(Segment.isOf(segment, 0, begin, 11)).isTrue();
+    assertThat(BlockSegment.isOf(segment, begin, end, 11)).isTrue();
+    assertThat(BlockSegment.isOf(segment, begin, end, 12)).isFalse();
+    assertThat(BlockSegment.isOf(segment, begin, end - 8, 11)).isFalse();
+    assertThat(BlockSegment.isOf(segment, 0, begin, 11)).isTrue();
   }
 
   /** A search in any bytes ends within them. */
@@ -196,16 +200,19 @@ class BlocksTest {
       byte[] bytes = new byte[8 * (1 + random.nextInt(30))];
       random.nextBytes(bytes);
       MemorySegment segment = MemorySegment.ofArray(bytes);
-      Segment.setCount(segment, 0, random.nextInt(10));
-      for (int at = Segment.HEADER_BYTES; at + 4 < bytes.length; at += 4 + random.nextInt(30)) {
+      BlockSegment.setCount(segment, 0, random.nextInt(10));
+      for (int at = BlockSegment.HEADER_BYTES;
+          at + 4 < bytes.length;
+          at += 4 + random.nextInt(30)) {
         segment.set(Block.SHORT, at, (short) random.nextInt(20));
         segment.set(Block.SHORT, at + 2L, (short) random.nextInt(-1, 20));
       }
       try {
         MemorySegment key = MemorySegment.ofArray(new byte[random.nextInt(20)]);
-        long record = Segment.find(segment, 0, bytes.length, key, 0);
+        long record = BlockSegment.find(segment, 0, bytes.length, key, 0);
         if (record >= 0) {
-          assertThat(Segment.stored(segment, record) + Segment.storedBytes(segment, record))
+          assertThat(
+                  BlockSegment.stored(segment, record) + BlockSegment.storedBytes(segment, record))
               .isLessThanOrEqualTo(bytes.length);
         }
       } catch (DamagedException e) {

@@ -66,7 +66,7 @@ class ByteVerbsTest {
       assertThat(visited[0]).isEqualTo(KEYS);
       assertThat(session.verbs().reads - before.reads).isEqualTo((long) misses * blocks);
       // Where keys ascend, a block is full before its range has an end, and so a common prefix.
-      int recordBytes = Segment.LENGTHS_BYTES + 16 + 20;
+      int recordBytes = BlockSegment.LENGTHS_BYTES + 16 + 20;
       assertThat(blocks).isLessThan(KEYS * recordBytes * 10 / 9 / 8_000 + 3);
     }
   }

@@ -34,7 +34,7 @@ class RecordPartTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(2901));
     try (Arena arena = Arena.ofConfined()) {
       RecordPart part = part(arena, bytes);
-      RecordCache.Found found = new RecordCache.Found();
+      ByteRecordCache.Found found = new ByteRecordCache.Found();
       Map<Integer, byte[]> model = new HashMap<>();
       int hits = 0;
       for (int i = 0; i < OPERATIONS; i++) {
@@ -42,7 +42,7 @@ class RecordPartTest {
         byte[] key = ("key" + number * number).getBytes(UTF_8);
         MemorySegment its = MemorySegment.ofArray(key);
         // few hashes, so that chains are long and hashes agree
-        long hash = KeyHash.of(MemorySegment.ofArray(new byte[] {(byte) (number / 3)}));
+        long hash = ByteKeyHash.of(MemorySegment.ofArray(new byte[] {(byte) (number / 3)}));
         int operation = random.nextInt(10);
         if (i % (OPERATIONS / 4) == 0) {
           locked(part, part::clear);
@@ -93,16 +93,16 @@ class RecordPartTest {
   void shouldKeepWhatIsUsed() {
     try (Arena arena = Arena.ofConfined()) {
       RecordPart part = part(arena, 20_000);
-      RecordCache.Found found = new RecordCache.Found();
+      ByteRecordCache.Found found = new ByteRecordCache.Found();
       MemorySegment value = MemorySegment.ofArray(new byte[20]);
       int lost = 0;
       for (int i = 0; i < 20_000; i++) {
         MemorySegment cold = key(i);
-        long hash = KeyHash.of(cold);
+        long hash = ByteKeyHash.of(cold);
         locked(part, () -> part.put(hash, cold, value, 0));
         for (int hot = -20; hot < 0; hot++) {
           MemorySegment used = key(hot);
-          long its = KeyHash.of(used);
+          long its = ByteKeyHash.of(used);
           if (!part.find(its, used, found)) {
             lost++;
             locked(part, () -> part.put(its, used, value, 0));
@@ -137,7 +137,7 @@ class RecordPartTest {
                 Thread.onSpinWait();
               }
               try {
-                part.put(KeyHash.of(key(number)), key(number), MemorySegment.ofArray(value), 0);
+                part.put(ByteKeyHash.of(key(number)), key(number), MemorySegment.ofArray(value), 0);
               } finally {
                 part.unlatch();
               }
@@ -149,11 +149,11 @@ class RecordPartTest {
         });
       }
       tasks.add(() -> {
-        RecordCache.Found found = new RecordCache.Found();
+        ByteRecordCache.Found found = new ByteRecordCache.Found();
         SplittableRandom random = new SplittableRandom(seed);
         while (writing.get() > 0) {
           int number = random.nextInt(40);
-          if (part.find(KeyHash.of(key(number)), key(number), found)) {
+          if (part.find(ByteKeyHash.of(key(number)), key(number), found)) {
             byte[] bytes = ByteKeys.bytes(found.bytes());
             for (int i = 0; i < found.length(); i++) {
               assertThat(bytes[i]).isEqualTo((byte) number);

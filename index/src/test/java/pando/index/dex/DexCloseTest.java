@@ -34,7 +34,7 @@ class DexCloseTest {
 
   private static Topology peer(Fabric fabric) {
     NodeLayout layout = NodeLayout.of(OPTIONS.nodeBytes(), Long.BYTES);
-    return new Topology(fabric, OPTIONS, layout, new Members());
+    return new Topology(fabric, OPTIONS, layout, new DexMembers());
   }
 
   /** Stores entries in the partition of a compute server. */

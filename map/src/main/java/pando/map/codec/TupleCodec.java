@@ -48,14 +48,14 @@ public final class TupleCodec implements KeyCodec<Tuple> {
    * @param first the parts, as many as there are or fewer
    * @throws IllegalArgumentException if they are too many, or one has no encoding
    */
-  public KeyRange prefix(Object... first) {
+  public PrefixRange prefix(Object... first) {
     if (first.length > parts.size()) {
       throw otherSize(first.length);
     }
     Tuple tuple = Tuple.of(first);
     byte[] buffer = new byte[maxBytesOf(tuple)];
     int bytes = encodeParts(tuple, MemorySegment.ofArray(buffer), 0);
-    return KeyRange.startingWith(Arrays.copyOf(buffer, bytes));
+    return PrefixRange.startingWith(Arrays.copyOf(buffer, bytes));
   }
 
   @Override

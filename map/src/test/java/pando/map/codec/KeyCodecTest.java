@@ -120,8 +120,8 @@ class KeyCodecTest {
       for (int j = 0; j < PAIRS_OF_A_SOURCE; j++) {
         Object part = keys.get();
         byte first = (byte) (random.nextInt(3) == 0 ? 127 : 126);
-        KeyRange one = codec.prefix(first);
-        KeyRange two = codec.prefix(first, part);
+        PrefixRange one = codec.prefix(first);
+        PrefixRange two = codec.prefix(first, part);
         Tuple key = Tuple.of((byte) 127, keys.get(), random.nextBoolean());
         byte[] bytes = encode(CodecCase.ofObjects(codec), key);
         boolean sameFirst = key.get(0).equals(first);
@@ -131,7 +131,7 @@ class KeyCodecTest {
     }
   }
 
-  private static boolean isIn(KeyRange range, byte[] bytes) {
+  private static boolean isIn(PrefixRange range, byte[] bytes) {
     byte[] to = range.to();
     return Arrays.compareUnsigned(range.from(), bytes) <= 0
         && (to == null || Arrays.compareUnsigned(bytes, to) < 0);

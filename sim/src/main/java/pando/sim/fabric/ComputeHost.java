@@ -21,7 +21,7 @@ public final class ComputeHost {
   private final RandomGenerator random;
   private final double yieldShare;
   private final Fencer fencer;
-  private final Identity identity;
+  private final FabricIdentity identity;
   private boolean crashed;
   private long clockOffset;
 
@@ -39,7 +39,7 @@ public final class ComputeHost {
     this.faults = faults;
     this.yieldShare = yieldShare;
     this.fencer = fencer;
-    this.identity = new Identity(simulation, new ComputeServer(number, 1));
+    this.identity = new FabricIdentity(simulation, new ComputeServer(number, 1));
     this.random = simulation.fork();
   }
 
@@ -74,7 +74,7 @@ public final class ComputeHost {
   }
 
   /** Returns the name of the compute server. */
-  Identity identity() {
+  FabricIdentity identity() {
     return identity;
   }
 

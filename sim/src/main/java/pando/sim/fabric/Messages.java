@@ -9,15 +9,15 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Worker;
 import pando.sim.network.Message;
 import pando.sim.network.Network;
-import pando.sim.network.QueuePair;
+import pando.sim.network.SimQueuePair;
 import pando.sim.time.Client;
 
 /** The messages of one sender, which waits for those that it posts. */
 final class Messages {
   private final Network network;
   private final @Nullable Worker memory;
-  private final @Nullable Identity identity;
-  private final QueuePair[] queuePairs;
+  private final @Nullable FabricIdentity identity;
+  private final SimQueuePair[] queuePairs;
   private final List<Message> messages = new ArrayList<>();
   private @Nullable Client waiting;
   private int underWay;
@@ -32,14 +32,14 @@ final class Messages {
   Messages(
       Network network,
       @Nullable Worker memory,
-      @Nullable Identity identity,
+      @Nullable FabricIdentity identity,
       int computeServer,
       int memoryServers) {
     this.network = network;
     this.memory = memory;
     this.identity = identity;
-    this.queuePairs = new QueuePair[memoryServers];
-    Arrays.setAll(queuePairs, i -> new QueuePair(computeServer, i));
+    this.queuePairs = new SimQueuePair[memoryServers];
+    Arrays.setAll(queuePairs, i -> new SimQueuePair(computeServer, i));
   }
 
   Message get(int index) {

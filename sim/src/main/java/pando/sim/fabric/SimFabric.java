@@ -27,7 +27,7 @@ import pando.sim.ClusterModel;
 public final class SimFabric implements Fabric {
   private final SimPool pool;
   private final ComputeHost host;
-  private final Identity identity;
+  private final FabricIdentity identity;
   private final Fencer fencer;
 
   /** Whether the fabric was opened under a name of its own. */
@@ -44,7 +44,7 @@ public final class SimFabric implements Fabric {
     this(pool, host, host.identity(), false);
   }
 
-  private SimFabric(SimPool pool, ComputeHost host, Identity identity, boolean isNamed) {
+  private SimFabric(SimPool pool, ComputeHost host, FabricIdentity identity, boolean isNamed) {
     this.pool = pool;
     this.host = host;
     this.identity = identity;
@@ -62,7 +62,7 @@ public final class SimFabric implements Fabric {
    */
   public SimFabric as(ComputeServer name) {
     pool.fences().checkAccepted(name);
-    Identity other = new Identity(host.simulation(), name);
+    FabricIdentity other = new FabricIdentity(host.simulation(), name);
     return new SimFabric(pool, host, other, true);
   }
 

@@ -24,7 +24,7 @@ final class SimWorker extends ListWorker {
   private final Processors processors;
   private final ComputeHost host;
   private final Network network;
-  private final Identity identity;
+  private final FabricIdentity identity;
   private final Fences fences;
   private final Messages messages;
   private final int memoryServers;
@@ -39,7 +39,8 @@ final class SimWorker extends ListWorker {
    *
    * @param memory worker of the pool's memory, through which verbs take effect
    */
-  SimWorker(SimPool pool, ComputeHost host, Identity identity, Worker memory, long[] dramBytes) {
+  SimWorker(
+      SimPool pool, ComputeHost host, FabricIdentity identity, Worker memory, long[] dramBytes) {
     super(dramBytes, memory.memory(), host.simulation().fork(), new SimBackoff(host));
     this.memory = memory;
     this.processors = pool.processors();

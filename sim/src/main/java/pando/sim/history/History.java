@@ -12,7 +12,7 @@ import java.util.TreeMap;
  */
 public final class History {
   private final TreeMap<Long, Long> initial = new TreeMap<>();
-  private final List<Operation> operations = new ArrayList<>();
+  private final List<RecordedOperation> operations = new ArrayList<>();
   private final List<Scan> scans = new ArrayList<>();
   private final List<Loss> losses = new ArrayList<>();
 
@@ -25,7 +25,7 @@ public final class History {
   }
 
   /** Adds an operation. */
-  public void add(Operation operation) {
+  public void add(RecordedOperation operation) {
     operations.add(operation);
   }
 
@@ -45,7 +45,7 @@ public final class History {
   }
 
   /** Returns the operations, in the order in which they were added. */
-  public List<Operation> operations() {
+  public List<RecordedOperation> operations() {
     return Collections.unmodifiableList(operations);
   }
 

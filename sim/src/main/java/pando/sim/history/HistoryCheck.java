@@ -28,8 +28,8 @@ public final class HistoryCheck {
    */
   public static List<String> violations(History history) {
     List<String> violations = new ArrayList<>();
-    Map<Long, List<Operation>> byKey = new TreeMap<>();
-    for (Operation operation : history.operations()) {
+    Map<Long, List<RecordedOperation>> byKey = new TreeMap<>();
+    for (RecordedOperation operation : history.operations()) {
       byKey.computeIfAbsent(operation.key(), key -> new ArrayList<>()).add(operation);
     }
     NavigableSet<Long> keys = new TreeSet<>(byKey.keySet());
@@ -52,7 +52,8 @@ public final class HistoryCheck {
     return violations;
   }
 
-  private static @Nullable String violation(long key, List<Operation> operations, History history) {
+  private static @Nullable String violation(
+      long key, List<RecordedOperation> operations, History history) {
     try {
       List<Loss> losses = history.losses().stream().filter(loss -> loss.covers(key)).toList();
       return new KeySearch(operations, losses).run(history.initial().get(key));
@@ -77,13 +78,13 @@ public final class HistoryCheck {
   }
 
   private static void addReads(
-      Scan scan, NavigableSet<Long> keys, Map<Long, List<Operation>> byKey) {
+      Scan scan, NavigableSet<Long> keys, Map<Long, List<RecordedOperation>> byKey) {
     Map<Long, Long> seen = new HashMap<>();
     scan.entries().forEach(entry -> seen.put(entry.key(), entry.value()));
     for (long key : keys.subSet(scan.least(), true, scan.greatest(), true)) {
       byKey
           .computeIfAbsent(key, absent -> new ArrayList<>())
-          .add(Operation.read(scan.client(), scan.start(), scan.end(), key, seen.get(key)));
+          .add(RecordedOperation.read(scan.client(), scan.start(), scan.end(), key, seen.get(key)));
     }
   }
 }

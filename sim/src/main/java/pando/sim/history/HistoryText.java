@@ -49,7 +49,7 @@ public final class HistoryText {
     for (var entry : history.initial().entrySet()) {
       out.write("initial " + entry.getKey() + " " + entry.getValue() + "\n");
     }
-    for (Operation operation : history.operations()) {
+    for (RecordedOperation operation : history.operations()) {
       out.write(line(operation) + "\n");
     }
     for (Scan scan : history.scans()) {
@@ -60,7 +60,7 @@ public final class HistoryText {
     }
   }
 
-  private static String line(Operation operation) {
+  private static String line(RecordedOperation operation) {
     StringBuilder line = new StringBuilder();
     line.append(operation.client()).append(' ').append(operation.start()).append(' ');
     line.append(operation.isKnown() ? String.valueOf(operation.end()) : UNKNOWN).append(' ');
@@ -133,7 +133,7 @@ public final class HistoryText {
     int client = tokens.client();
     long start = tokens.number();
     boolean unknown = tokens.peek().equals(UNKNOWN);
-    long end = unknown ? Operation.UNKNOWN : tokens.number();
+    long end = unknown ? RecordedOperation.UNKNOWN : tokens.number();
     if (unknown) {
       tokens.next();
     }
@@ -156,22 +156,22 @@ public final class HistoryText {
     history.addInitial(key, value);
   }
 
-  private static Operation operation(int client, long start, long end, Tokens tokens) {
-    Operation.Kind kind = Operation.Kind.of(tokens.next());
+  private static RecordedOperation operation(int client, long start, long end, Tokens tokens) {
+    RecordedOperation.Kind kind = RecordedOperation.Kind.of(tokens.next());
     long key = tokens.number();
     long stored = kind.stores() ? tokens.number() : 0;
     long expected = kind.compares() ? tokens.number() : 0;
-    if (end == Operation.UNKNOWN) {
-      if (kind == Operation.Kind.GET) {
+    if (end == RecordedOperation.UNKNOWN) {
+      if (kind == RecordedOperation.Kind.GET) {
         throw new IllegalArgumentException("a get without an answer says nothing");
       }
-      return Operation.unknown(client, start, kind, key, stored, expected);
+      return RecordedOperation.unknown(client, start, kind, key, stored, expected);
     }
     if (!kind.answers()) {
-      return new Operation(client, start, end, kind, key, stored, null);
+      return new RecordedOperation(client, start, end, kind, key, stored, null);
     }
     tokens.expect("=");
-    return new Operation(client, start, end, kind, key, stored, expected, tokens.value());
+    return new RecordedOperation(client, start, end, kind, key, stored, expected, tokens.value());
   }
 
   private static Loss loss(Tokens tokens) {
@@ -195,7 +195,7 @@ public final class HistoryText {
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {
-    if (end == Operation.UNKNOWN) {
+    if (end == RecordedOperation.UNKNOWN) {
       throw new IllegalArgumentException("a scan without an answer says nothing");
     }
     long from = tokens.number();

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import pando.sim.history.Operation.Kind;
+import pando.sim.history.RecordedOperation.Kind;
 
 /**
  * Looks for an order of one key's operations in which each takes effect between its start and its
@@ -28,7 +28,7 @@ final class KeySearch {
   private static final int SHOWN_EVENTS = 16;
   private static final int SHOWN_STATES = 8;
 
-  private final List<Operation> operations;
+  private final List<RecordedOperation> operations;
   private final List<Loss> losses;
   private final @Nullable Object[] underWay = new @Nullable Object[UNDER_WAY_MAX];
   private Set<State> states = new HashSet<>();
@@ -36,7 +36,7 @@ final class KeySearch {
   /** What the key may be after each loss: {@code null} is none. */
   private final Map<Loss, Set<@Nullable Long>> valuesAfter = new HashMap<>();
 
-  KeySearch(List<Operation> operations, List<Loss> losses) {
+  KeySearch(List<RecordedOperation> operations, List<Loss> losses) {
     this.operations = withoutTraceless(operations);
     this.losses = losses;
   }
@@ -45,9 +45,9 @@ final class KeySearch {
    * Removes operations of unknown outcome whose value was never read: an order with them is also
    * one without them, unless an unknown update needed their value.
    */
-  private static List<Operation> withoutTraceless(List<Operation> operations) {
+  private static List<RecordedOperation> withoutTraceless(List<RecordedOperation> operations) {
     Set<Long> seen = new HashSet<>();
-    for (Operation operation : operations) {
+    for (RecordedOperation operation : operations) {
       if (operation.before() != null) {
         seen.add(operation.before());
       }
@@ -105,7 +105,7 @@ final class KeySearch {
 
   private List<Event> events() {
     List<Event> events = new ArrayList<>();
-    for (Operation operation : operations) {
+    for (RecordedOperation operation : operations) {
       events.add(new Event(operation.start(), true, operation));
       if (operation.isKnown()) {
         events.add(new Event(operation.end(), false, operation));
@@ -127,7 +127,7 @@ final class KeySearch {
       if (!isKept(loss, 0)) {
         values.add(initial);
       }
-      for (Operation operation : operations) {
+      for (RecordedOperation operation : operations) {
         if (operation.start() < loss.end() && !isKept(loss, operation.end())) {
           if (operation.kind().stores() && mayHaveStored(operation)) {
             values.add(operation.stored());
@@ -160,7 +160,7 @@ final class KeySearch {
                 later.start() > end && later.end() <= loss.since() && alwaysChanges(later));
   }
 
-  private static boolean alwaysChanges(Operation operation) {
+  private static boolean alwaysChanges(RecordedOperation operation) {
     return switch (operation.kind()) {
       case PUT, STORE, REMOVE, DISCARD -> operation.isKnown();
       case GET, PUT_IF_ABSENT, UPDATE, REPLACE, REMOVE_EXPECTED -> false;
@@ -168,7 +168,7 @@ final class KeySearch {
   }
 
   /** Returns whether an operation may have stored its value, by what it says was there before. */
-  private static boolean mayHaveStored(Operation operation) {
+  private static boolean mayHaveStored(RecordedOperation operation) {
     return !operation.isKnown()
         || !operation.kind().answers()
         || Objects.equals(operation.after(operation.before()), operation.stored());
@@ -231,7 +231,7 @@ final class KeySearch {
             .getOrDefault(loss, Set.of())
             .forEach(value -> after.add(new State(value, done)));
       }
-      if (!(found instanceof Operation next)
+      if (!(found instanceof RecordedOperation next)
           || state.has(place)
           || !next.answersFor(state.value())) {
         continue;

@@ -79,7 +79,7 @@ final class CardNetwork extends Network {
   }
 
   private void send(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     if (!pair.behindReads.isEmpty() || message.followsReads()) {
       pair.behindReads.add(message);
     } else {
@@ -89,7 +89,7 @@ final class CardNetwork extends Network {
 
   private void sendNow(Message message) {
     outages.strike(message);
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     pair.reads += message.kind == Kind.READ ? 1 : 0;
     long sent =
         computeCard(message.queuePair().computeServer).send(simulation.now(), message.bytesOut);
@@ -168,13 +168,13 @@ final class CardNetwork extends Network {
 
   /** Schedules the effect of a verb for when it is ready, after those before it. */
   private void takeEffectAt(Message message, long ready) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     pair.effect = Math.max(pair.effect + 1, ready);
     next(message, Stage.TAKE_EFFECT, pair.effect);
   }
 
   private void takeEffect(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     if (pair.torn) {
       pair.postponed.add(message);
       return;
@@ -206,7 +206,7 @@ final class CardNetwork extends Network {
   }
 
   /** Advances the messages that an atomic of their queue pair held back. */
-  private void release(QueuePair pair) {
+  private void release(SimQueuePair pair) {
     Card card = memoryCard(pair.memoryServer);
     pair.held = false;
     while (!pair.held && !pair.behind.isEmpty()) {
@@ -230,7 +230,7 @@ final class CardNetwork extends Network {
   }
 
   private void endTear(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     pair.torn = false;
     answer(message);
     while (!pair.torn && !pair.postponed.isEmpty()) {
@@ -249,7 +249,7 @@ final class CardNetwork extends Network {
    * later.
    */
   private boolean isLate(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     if (pair.late.isEmpty()) {
       long picos = faults.picosOf(Fault.LATE_READ);
       if (picos == 0) {
@@ -261,7 +261,7 @@ final class CardNetwork extends Network {
     return true;
   }
 
-  private void serveAgain(QueuePair pair) {
+  private void serveAgain(SimQueuePair pair) {
     if (pair.torn) {
       simulation.at(simulation.now() + Simulation.NANO, () -> serveAgain(pair));
       return;
@@ -285,7 +285,7 @@ final class CardNetwork extends Network {
       next(message, Stage.FINISH, simulation.now() + model.picos(TIMEOUT_NANOS));
       return;
     }
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     long sent =
         memoryCard(message.queuePair().memoryServer).sendAnswer(simulation.now(), message.bytesIn);
     pair.delivery = Math.max(pair.delivery + 1, sent + way());
@@ -300,7 +300,7 @@ final class CardNetwork extends Network {
   }
 
   private void finish(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     pair.reads -= message.kind == Kind.READ ? 1 : 0;
     while (!pair.behindReads.isEmpty() && !pair.behindReads.element().followsReads()) {
       sendNow(pair.behindReads.remove());

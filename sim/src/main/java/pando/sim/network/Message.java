@@ -30,8 +30,8 @@ public final class Message implements Runnable {
   private final LeastEpochs leastEpochs;
   private final Runnable owner;
   private final @Nullable Worker memory;
-  private final QueuePair[] queuePairs;
-  private QueuePair queuePair;
+  private final SimQueuePair[] queuePairs;
+  private SimQueuePair queuePair;
   Stage stage = Stage.SEND;
 
   /** The verb, or {@code null} for a CALL. */
@@ -81,7 +81,8 @@ public final class Message implements Runnable {
    * @param memory worker that executes verbs; {@code null} if this is never but a CALL
    * @param queuePairs of the owner, one to each memory server
    */
-  public Message(Network network, Runnable owner, @Nullable Worker memory, QueuePair[] queuePairs) {
+  public Message(
+      Network network, Runnable owner, @Nullable Worker memory, SimQueuePair[] queuePairs) {
     this.network = network;
     this.leastEpochs = network.leastEpochs();
     this.owner = owner;
@@ -213,7 +214,7 @@ public final class Message implements Runnable {
     network.advance(this);
   }
 
-  QueuePair queuePair() {
+  SimQueuePair queuePair() {
     return queuePair;
   }
 

@@ -42,7 +42,7 @@ final class Outages {
    * memory server.
    */
   void strike(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     int server = pair.memoryServer;
     message.incarnation = incarnations[server];
     long cut = faults.picosOf(Fault.CUT);
@@ -80,7 +80,7 @@ final class Outages {
 
   /** Returns why a message cannot get through now, or {@code null}. */
   @Nullable String lostBecause(Message message) {
-    QueuePair pair = message.queuePair();
+    SimQueuePair pair = message.queuePair();
     if (hasCrashedSince(message) || simulation.now() < downUntil[pair.memoryServer]) {
       return "it is down";
     }

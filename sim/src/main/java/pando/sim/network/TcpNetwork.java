@@ -34,7 +34,7 @@ final class TcpNetwork extends Network {
   private final TcpServer[] servers;
 
   /** The connections of each core, which is compared by identity. */
-  private final Map<Resource, @Nullable TcpConnection[]> connections = new HashMap<>();
+  private final Map<Resource, @Nullable SimTcpConnection[]> connections = new HashMap<>();
 
   TcpNetwork(Simulation simulation, ClusterOptions options, Faults faults, IntConsumer wipe) {
     super(simulation, options, faults, wipe, Long.BYTES);
@@ -49,16 +49,17 @@ final class TcpNetwork extends Network {
     }
   }
 
-  private TcpConnection connection(Client client, QueuePair pair) {
-    TcpConnection connection = pair.connection;
+  private SimTcpConnection connection(Client client, SimQueuePair pair) {
+    SimTcpConnection connection = pair.connection;
     if (connection == null) {
-      @Nullable TcpConnection[] ofCore =
-          connections.computeIfAbsent(client.core(), core -> new TcpConnection[servers.length]);
+      @Nullable SimTcpConnection[] ofCore =
+          connections.computeIfAbsent(client.core(), core -> new SimTcpConnection[servers.length]);
       connection = ofCore[pair.memoryServer];
       if (connection == null) {
         TcpServer server = servers[pair.memoryServer];
         connection =
-            new TcpConnection(this, server, client.core(), pair.computeServer, pair.memoryServer);
+            new SimTcpConnection(
+                this, server, client.core(), pair.computeServer, pair.memoryServer);
         ofCore[pair.memoryServer] = connection;
       }
       pair.connection = connection;

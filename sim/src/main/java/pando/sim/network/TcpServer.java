@@ -17,7 +17,7 @@ import pando.sim.time.Simulation;
 final class TcpServer {
   private final TcpNetwork network;
   private final Simulation simulation;
-  private final Queue<TcpConnection> waiting = new ArrayDeque<>();
+  private final Queue<SimTcpConnection> waiting = new ArrayDeque<>();
   private int idle;
   private long busy;
 
@@ -28,7 +28,7 @@ final class TcpServer {
   }
 
   /** Serves what came by a connection as soon as a processor is idle, which may have to wake up. */
-  void serve(TcpConnection connection) {
+  void serve(SimTcpConnection connection) {
     waiting.add(connection);
     serveNext(network.model.picos(WAKE_NANOS));
   }
@@ -39,7 +39,7 @@ final class TcpServer {
   }
 
   private void serveNext(long wakePicos) {
-    TcpConnection connection = idle == 0 ? null : waiting.poll();
+    SimTcpConnection connection = idle == 0 ? null : waiting.poll();
     if (connection != null) {
       idle--;
       long pause = network.faults.picosOf(Fault.PAUSE);
@@ -47,17 +47,17 @@ final class TcpServer {
     }
   }
 
-  private void serveArrived(TcpConnection connection) {
+  private void serveArrived(SimTcpConnection connection) {
     new Service(connection, connection.takeArrived()).begin();
   }
 
   /** A processor's work on messages that came by one connection. */
   private final class Service implements Runnable {
-    private final TcpConnection connection;
+    private final SimTcpConnection connection;
     private final List<Message> messages;
     private int next;
 
-    Service(TcpConnection connection, List<Message> messages) {
+    Service(SimTcpConnection connection, List<Message> messages) {
       this.connection = connection;
       this.messages = messages;
     }

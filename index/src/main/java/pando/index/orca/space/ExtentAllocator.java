@@ -48,7 +48,7 @@ public final class ExtentAllocator {
 
   private final int regionBytes;
   private final NodeAllocator nodes;
-  private final Regions[] servers;
+  private final RegionRing[] servers;
 
   /**
    * Units that the regions that are held have lost at the most, ever: by extents, by what beside
@@ -88,9 +88,9 @@ public final class ExtentAllocator {
     }
     this.regionBytes = regionBytes;
     this.nodes = new NodeAllocator(memoryServers, regionBytes);
-    this.servers = new Regions[memoryServers];
+    this.servers = new RegionRing[memoryServers];
     for (int server = 0; server < memoryServers; server++) {
-      servers[server] = new Regions(server, regionBytes);
+      servers[server] = new RegionRing(server, regionBytes);
     }
   }
 
@@ -156,7 +156,7 @@ public final class ExtentAllocator {
           full
               ? servers[server].takeBest(units, alignUnits)
               : servers[server].take(units, alignUnits, GAPS_MAX);
-      if (address != Regions.NONE) {
+      if (address != RegionRing.NONE) {
         return address;
       }
       if (!full) {
@@ -183,10 +183,10 @@ public final class ExtentAllocator {
 
   private long takeAnywhere(int preferred, int units, int alignUnits, PoolFullException full) {
     for (int i = 0; i < servers.length; i++) {
-      Regions server = servers[(preferred + i) % servers.length];
+      RegionRing server = servers[(preferred + i) % servers.length];
       server.noteFull();
       long address = server.takeBest(units, alignUnits);
-      if (address != Regions.NONE) {
+      if (address != RegionRing.NONE) {
         return address;
       }
     }
@@ -249,7 +249,7 @@ public final class ExtentAllocator {
    */
   int room(int leastGap, int enough, int regionsMax) {
     int room = 0;
-    for (Regions server : servers) {
+    for (RegionRing server : servers) {
       room += server.unitsEmpty();
     }
     for (int i = 0; i < servers.length && room < enough; i++) {
@@ -272,7 +272,7 @@ public final class ExtentAllocator {
     checkExtent(address, units);
     int server = GlobalAddress.server(address);
     long region = servers[server].free(GlobalAddress.offset(address), units);
-    if (region != Regions.NONE) {
+    if (region != RegionRing.NONE) {
       giveBack(worker, message, server, region);
     }
   }
@@ -319,7 +319,7 @@ public final class ExtentAllocator {
 
   /** Forgets all regions: their extents are another compute server's from now on. */
   public void forgetAll() {
-    for (Regions server : servers) {
+    for (RegionRing server : servers) {
       server.forgetAll();
     }
   }
@@ -334,7 +334,7 @@ public final class ExtentAllocator {
   public void trim(Worker worker, long message) {
     for (int server = 0; server < servers.length; server++) {
       for (long region = servers[server].removeEmpty();
-          region != Regions.NONE;
+          region != RegionRing.NONE;
           region = servers[server].removeEmpty()) {
         giveBack(worker, message, server, region);
       }
@@ -345,7 +345,7 @@ public final class ExtentAllocator {
   /** Returns the bytes of all extents that were allocated or claimed and not freed. */
   public long bytesInUse() {
     long units = 0;
-    for (Regions server : servers) {
+    for (RegionRing server : servers) {
       units += server.unitsInUse();
     }
     return units * UNIT_BYTES;
@@ -354,7 +354,7 @@ public final class ExtentAllocator {
   /** Returns the bytes of the regions that extents are in, or that are kept for new ones. */
   public long bytesHeld() {
     long regions = 0;
-    for (Regions server : servers) {
+    for (RegionRing server : servers) {
       regions += server.regions();
     }
     return regions * regionBytes;
@@ -375,7 +375,7 @@ public final class ExtentAllocator {
     if (units < 1
         || units > regionBytes / UNIT_BYTES
         || Integer.bitCount(alignUnits) != 1
-        || alignUnits > Regions.ALIGN_UNITS_MAX) {
+        || alignUnits > RegionRing.ALIGN_UNITS_MAX) {
       throw new IllegalArgumentException(
           "no such extent: units="
               + units

@@ -1,0 +1,154 @@
+package pando.door.resp;
+
+import java.lang.System.Logger.Level;
+import java.util.Locale;
+import pando.door.resp.Command.When;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
+
+/**
+ * What an event loop has for all of its connections, as it serves one at a time: a session of the
+ * index, room for what is read, and the replies. An operation of the index blocks the event loop
+ * for as long as it takes: microseconds, where the pool is in this process or machine, and round
+ * trips where operations go over a network. A request of many operations goes on in the {@link
+ * Background}, whose threads have a lane each.
+ */
+final class RespLane implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(RespLane.class.getName());
+  private static final int INPUT_BYTES = 256 << 10;
+
+  /** What a request may take on an event loop: about as many microseconds. */
+  private static final int WORK_AT_ONCE = 4096;
+
+  /** What each argument counts. */
+  private static final int ARGUMENT_WORK = 4;
+
+  final Door door;
+  final LaneCounters counters;
+  final byte[] input;
+  final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
+  final Replies replies;
+  final Store store;
+  private final boolean isInBackground;
+
+  // Of the request that runs: the place of its command, -1 if it has none, and where errors count.
+  private int slot = -1;
+  private long[] errors;
+
+  private RespLane(Door door, boolean isInBackground) {
+    this.door = door;
+    this.isInBackground = isInBackground;
+    this.input = isInBackground ? RespReader.NOTHING : new byte[INPUT_BYTES];
+    this.replies = new Replies(door.blocks());
+    this.counters = door.newCounters();
+    this.errors = counters.failedCommands;
+    this.store =
+        door.keyspace().newStore(task -> door.background().run(lane -> task.accept(lane.store)));
+  }
+
+  /** Returns what an event loop has. */
+  static RespLane ofEventLoop(Door door) {
+    return new RespLane(door, false);
+  }
+
+  /** Returns what a thread has whose requests may take as long as they like. */
+  static RespLane inBackground(Door door) {
+    return new RespLane(door, true);
+  }
+
+  /**
+   * Runs a request, and adds its reply.
+   *
+   * @return {@code false} if it takes too long for an event loop, and is to be run in the
+   *     background
+   * @throws ProtocolException if the client cannot be one of Redis
+   */
+  boolean serve(RespCall call) throws ProtocolException {
+    replies.begin(call.client.isResp3);
+    store.begin(call.client, isInBackground ? Long.MAX_VALUE : WORK_AT_ONCE);
+    try {
+      run(call);
+    } catch (TooLong e) {
+      replies.cut();
+      return false;
+    } catch (Refusal e) {
+      refuse(String.valueOf(e.getMessage()));
+    } catch (IllegalArgumentException e) {
+      refuse("ERR " + e.getMessage());
+    } catch (PoolFullException e) {
+      fail("OOM the pool is full: " + e.getMessage());
+    } catch (UnknownOutcomeException e) {
+      fail("ERR failed, and may have changed a key: " + e.getMessage());
+    } catch (PandoException e) {
+      fail("ERR " + e.getMessage());
+    } catch (RuntimeException e) {
+      LOG.log(Level.ERROR, "a request failed: command=" + call.client.lastCommand, e);
+      fail("ERR the request failed: " + e);
+    }
+    return true;
+  }
+
+  private void refuse(String error) {
+    counters.refused++;
+    error(error);
+  }
+
+  private void fail(String error) {
+    counters.failed++;
+    error(error);
+  }
+
+  private void error(String error) {
+    Command command = slot < 0 ? null : door.commands().at(slot);
+    if (command != null) {
+      errors[slot]++;
+    }
+    counters.keepError(
+        error, command == null ? "a command that Pando does not have" : command.name());
+    replies.error(error);
+  }
+
+  private void run(RespCall call) throws ProtocolException {
+    RespRequest request = call.request;
+    slot = -1;
+    int found = door.commands().find(request);
+    Command command = door.commands().at(found);
+    if (command == null) {
+      checkHttp(request);
+      throw door.unsupported().refusal(request);
+    }
+    slot = found;
+    errors = counters.rejectedCommands;
+    if (!isInBackground) { // else it was counted before
+      counters.commands[slot]++;
+    }
+    call.client.lastCommand = command.name();
+    if (!command.accepts(request.count())) {
+      throw Refusal.wrongArguments(command.name().toLowerCase(Locale.ROOT));
+    }
+    if (call.client.isStranger && !command.isAllowed(When.STRANGER)) {
+      throw new Refusal("NOAUTH Authentication required.");
+    }
+    if (call.client.hasRefusedTransaction && !command.isAllowed(When.REFUSED_TRANSACTION)) {
+      throw new Refusal(
+          "ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since");
+    }
+    errors = counters.failedCommands;
+    store.work((long) ARGUMENT_WORK * request.count());
+    command.action().run(call);
+  }
+
+  /** A page in a browser could make it send lines to a server on this machine. */
+  private static void checkHttp(RespRequest request) throws ProtocolException {
+    if (request.is(0, "POST") || request.is(0, "HOST:")) {
+      throw new ProtocolException("this is no HTTP server");
+    }
+  }
+
+  /** Closes the session, with the room that it keeps; a request that follows opens another one. */
+  @Override
+  public void close() {
+    store.close();
+  }
+}

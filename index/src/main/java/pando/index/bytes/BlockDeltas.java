@@ -1,0 +1,102 @@
+package pando.index.bytes;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/** The changes of all blocks that wait, and the local memory that they take. Thread-safe. */
+final class BlockDeltas {
+  /** Blocks in a row among which the one with the most changes is merged for lack of memory. */
+  private static final int LOOKED_AT = 8;
+
+  /** Of the memory, one of so many parts is left for changes while blocks are merged. */
+  private static final int LEFT_PART = 8;
+
+  private final BlockDirectory directory;
+  private final int changesMax;
+  private final int sizeMax;
+  private final long bytesMax;
+  private final AtomicLong bytes = new AtomicLong();
+
+  /**
+   * Begins without changes.
+   *
+   * @param changesMax changes of a block at the most
+   * @param sizeMax bytes of the changes of a block at the most
+   * @param bytesMax local memory of all changes
+   */
+  BlockDeltas(BlockDirectory directory, int changesMax, int sizeMax, long bytesMax) {
+    this.directory = directory;
+    this.changesMax = changesMax;
+    this.sizeMax = sizeMax;
+    this.bytesMax = bytesMax;
+  }
+
+  /** Returns whether any change may wait. */
+  boolean mayWait() {
+    return changesMax > 0 && bytesMax > 0;
+  }
+
+  /** Returns the bytes of local memory that the changes take. */
+  long bytes() {
+    return bytes.get();
+  }
+
+  /** Returns whether blocks are to be merged with their changes for lack of memory. */
+  boolean isShort() {
+    return bytes.get() > bytesMax - bytesMax / LEFT_PART;
+  }
+
+  /** Returns changes of a block without those that do not count, if they are too many. */
+  BlockDelta compactedIfFull(BlockDelta changes) {
+    if (!isFull(changes)) {
+      return changes;
+    }
+    // Where most count, a block with them is made: else each change could compact them again.
+    BlockDelta compacted = changes.compacted();
+    return compacted.count() <= changesMax / 2 && compacted.size() <= sizeMax / 2
+        ? compacted
+        : changes;
+  }
+
+  private boolean isFull(BlockDelta changes) {
+    return changes.count() > changesMax || changes.size() > sizeMax;
+  }
+
+  /** Returns whether some changes of a block may take the place of others. */
+  boolean takes(BlockDelta before, BlockDelta after) {
+    return !isFull(after) && bytes.get() + after.localBytes() - before.localBytes() <= bytesMax;
+  }
+
+  /** Counts the changes of a block, in place of others. */
+  void count(BlockDelta before, BlockDelta after) {
+    bytes.addAndGet(after.localBytes() - before.localBytes());
+  }
+
+  /** Returns the block with the most changes of some that are drawn, {@code null} for none. */
+  @Nullable BlockEntry fullest(RandomGenerator random) {
+    int first = random.nextInt(directory.nodes());
+    for (int i = 0; i < directory.nodes(); i++) {
+      BlockEntry found = fullest(directory.entries(first + i), random);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable BlockEntry fullest(BlockEntry[] entries, RandomGenerator random) {
+    int start = random.nextInt(entries.length);
+    @Nullable BlockEntry fullest = null;
+    int most = 0;
+    for (int i = 0; i < entries.length && (i < LOOKED_AT || most == 0); i++) {
+      BlockEntry entry = entries[(start + i) % entries.length];
+      int changes = entry.isLatched() ? 0 : entry.state().delta().count();
+      if (changes > most) {
+        most = changes;
+        fullest = entry;
+      }
+    }
+    return fullest;
+  }
+}
