@@ -53,9 +53,9 @@ public final class Systems {
   }
 
   /**
-   * Makes the CALL handlers that memory servers run for the indexes of all systems. A pool that is
-   * opened with them, {@code PoolOptions.defaults().withHandlers(Systems.handlers())}, can hold any
-   * index.
+   * Makes the CALL handlers that memory servers run for the indexes of {@linkplain #all all
+   * systems} that this program has. A pool that is opened with them, {@code
+   * PoolOptions.defaults().withHandlers(Systems.handlers())}, can hold any index of these.
    */
   public static List<CallHandler> handlers() {
     return ALL.stream().flatMap(system -> system.handlers().get().stream()).toList();

@@ -18,7 +18,7 @@ import pando.index.pool.PoolChange;
  * <p>Without partitions, every compute server serves every key, and new sessions go to the compute
  * servers of this process in turn. With partitions, one compute server serves a key, and a session
  * can only operate on keys of this process's compute servers. Ranges then move while operations
- * run; without partitions, the methods that move them throw {@link UnsupportedOperationException}.
+ * run.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {

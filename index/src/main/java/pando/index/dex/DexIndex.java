@@ -2,10 +2,12 @@ package pando.index.dex;
 
 import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntrySource;
+import pando.index.Lease;
 import pando.index.Meters;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
@@ -103,7 +105,7 @@ public final class DexIndex implements RangeIndex {
   @Override
   public Session session() {
     partitions.checkOpen();
-    return new DexSession(partitions, members, layout, false);
+    return new DexSession(partitions, members, layout, false, lease());
   }
 
   /**
@@ -111,8 +113,19 @@ public final class DexIndex implements RangeIndex {
    * {@link #session()}.
    */
   public WideSession wideSession() {
+    return wideSession(lease());
+  }
+
+  /** As {@link #wideSession()}; it answers while a lease is held, without one always. */
+  WideSession wideSession(@Nullable Lease lease) {
     partitions.checkOpen();
-    return new WideSession(new DexSession(partitions, members, layout, true), layout.keyBytes());
+    DexSession session = new DexSession(partitions, members, layout, true, lease);
+    return new WideSession(session, layout.keyBytes());
+  }
+
+  /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
+  @Nullable Lease lease() {
+    return partitions.lease();
   }
 
   /** Returns the length of its keys in bytes. */

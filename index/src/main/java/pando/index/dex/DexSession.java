@@ -5,6 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
+import pando.index.Lease;
 import pando.index.Partitioning;
 import pando.index.node.NodeLayout;
 import pando.index.session.KeyGroups;
@@ -43,9 +44,15 @@ final class DexSession extends RoutedSession<PartitionWorker> {
    *
    * @param takesWords whether the caller sets the words of keys, and passes on their first words;
    *     if not, the keys are numbers, which are repeated
+   * @param lease while which it answers, {@code null} for always
    */
-  DexSession(Partitions partitions, DexMembers members, NodeLayout layout, boolean takesWords) {
-    super(DexOptions.COMPUTE_SERVERS_MAX, partitions.lease());
+  DexSession(
+      Partitions partitions,
+      DexMembers members,
+      NodeLayout layout,
+      boolean takesWords,
+      @Nullable Lease lease) {
+    super(DexOptions.COMPUTE_SERVERS_MAX, lease);
     this.partitions = partitions;
     this.members = members;
     this.layout = layout;

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.StackRoom;
+import pando.index.Lease;
 import pando.index.blob.Blobs;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
@@ -11,6 +12,7 @@ import pando.index.bytes.ByteVisitor;
 import pando.index.dex.StringScans.Neighbour;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
+import pando.index.session.Operation;
 import pando.index.session.SessionState;
 
 /** One thread's access to byte strings over DEX. A get allocates nothing but what it returns. */
@@ -20,6 +22,7 @@ final class StringSession implements ByteSession {
   private final DexStrings strings;
   private final StringKeys keys;
   private final WideSession words;
+  private final @Nullable Lease lease;
   private final Blobs blobs;
   private final Gate.Pass pass;
   private final StringEntry entry;
@@ -32,10 +35,18 @@ final class StringSession implements ByteSession {
   /** The value that was found, {@code null} if it is the one that was loaded last. */
   private @Nullable MemorySegment value = NOTHING;
 
-  StringSession(DexStrings strings, StringKeys keys, WideSession words, Blobs blobs) {
+  /**
+   * Creates a session.
+   *
+   * @param words answer without a lease
+   * @param lease while which it answers, {@code null} for always
+   */
+  StringSession(
+      DexStrings strings, StringKeys keys, WideSession words, @Nullable Lease lease, Blobs blobs) {
     this.strings = strings;
     this.keys = keys;
     this.words = words;
+    this.lease = lease;
     this.blobs = blobs;
     this.pass = strings.gate().pass(blobs.worker());
     this.entry = new StringEntry(words, blobs, keys, strings.lost());
@@ -59,101 +70,115 @@ final class StringSession implements ByteSession {
   @Override
   public boolean get(MemorySegment wanted) {
     begin(wanted);
+    boolean isThere;
     try {
-      return found(wanted, entry.get());
+      isThere = found(wanted, entry.get());
     } finally {
       pass.exit();
     }
+    return answered(isThere);
   }
 
   @Override
   public boolean put(MemorySegment wanted, MemorySegment stored) {
-    MemorySegment kept = begin(wanted, stored);
-    try {
-      return found(wanted, entry.put(kept));
-    } finally {
-      end();
-    }
+    return change(Operation.PUT, wanted, NOTHING, stored);
   }
 
   @Override
   public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
-    MemorySegment kept = begin(wanted, stored);
-    try {
-      return !found(wanted, entry.putIfAbsent(kept));
-    } finally {
-      pass.exit();
-    }
+    return !change(Operation.PUT_IF_ABSENT, wanted, NOTHING, stored);
   }
 
   @Override
   public boolean update(MemorySegment wanted, MemorySegment stored) {
-    MemorySegment kept = begin(wanted, stored);
-    try {
-      return found(wanted, entry.update(kept));
-    } finally {
-      end();
-    }
+    return change(Operation.UPDATE, wanted, NOTHING, stored);
   }
 
   @Override
   public boolean remove(MemorySegment wanted) {
-    begin(wanted);
-    try {
-      return found(wanted, entry.remove());
-    } finally {
-      pass.exit();
-    }
+    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
   }
 
   @Override
   public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
-    MemorySegment keptExpected = kept(Objects.requireNonNull(expected, "expected"));
-    MemorySegment kept = begin(wanted, stored);
-    try {
-      boolean replaced = entry.replace(keptExpected, kept);
-      found(wanted, replaced || entry.isThere());
-      if (replaced) {
-        // The new value may be where the one before was loaded.
-        value = ByteArguments.copyOf(keptExpected).asReadOnly();
-      }
-      return replaced;
-    } finally {
-      end();
-    }
+    return change(Operation.REPLACE, wanted, Objects.requireNonNull(expected, "expected"), stored);
   }
 
   @Override
   public boolean remove(MemorySegment wanted, MemorySegment expected) {
-    MemorySegment keptExpected = kept(Objects.requireNonNull(expected, "expected"));
-    begin(wanted);
-    try {
-      boolean removed = entry.remove(keptExpected);
-      found(wanted, removed || entry.isThere());
-      return removed;
-    } finally {
-      pass.exit();
-    }
+    return change(
+        Operation.REMOVE_EXPECTED, wanted, Objects.requireNonNull(expected, "expected"), NOTHING);
   }
 
   @Override
   public void store(MemorySegment wanted, MemorySegment stored) {
-    MemorySegment kept = begin(wanted, stored);
-    try {
-      entry.store(kept);
-    } finally {
-      end();
-    }
+    change(Operation.STORE, wanted, NOTHING, stored);
   }
 
   @Override
   public void discard(MemorySegment wanted) {
+    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
+  }
+
+  /** Changes an entry; returns whether it was there or, if the operation compares, has changed. */
+  private boolean change(
+      Operation operation, MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
+    MemorySegment keptExpected = kept(expected);
+    ByteArguments.checkValue(stored, strings.valueBytesMax());
+    MemorySegment kept = kept(stored);
     begin(wanted);
+    boolean result;
     try {
-      entry.discard();
+      result = changeEntry(operation, wanted, keptExpected, kept);
     } finally {
-      pass.exit();
+      end();
     }
+    // Not earlier: the steps of a change free what they replace, whatever the answer is.
+    if (lease != null) {
+      lease.awaitAfterChange();
+    }
+    return result;
+  }
+
+  private boolean changeEntry(
+      Operation operation, MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
+    return switch (operation) {
+      case GET -> throw new AssertionError(operation);
+      case PUT -> found(wanted, entry.put(stored));
+      case PUT_IF_ABSENT -> found(wanted, entry.putIfAbsent(stored));
+      case UPDATE -> found(wanted, entry.update(stored));
+      case REMOVE -> found(wanted, entry.remove());
+      case STORE -> {
+        entry.store(stored);
+        yield false;
+      }
+      case DISCARD -> {
+        entry.discard();
+        yield false;
+      }
+      case REPLACE -> {
+        boolean replaced = entry.replace(expected, stored);
+        found(wanted, replaced || entry.isThere());
+        if (replaced) {
+          // The new value may be where the one before was loaded.
+          value = ByteArguments.copyOf(expected).asReadOnly();
+        }
+        yield replaced;
+      }
+      case REMOVE_EXPECTED -> {
+        boolean removed = entry.remove(expected);
+        found(wanted, removed || entry.isThere());
+        yield removed;
+      }
+    };
+  }
+
+  /** Returns an answer once the lease is held: that nothing is there is an answer, too. */
+  private boolean answered(boolean isThere) {
+    if (lease != null) {
+      lease.await();
+    }
+    return isThere;
   }
 
   /** Goes to the entry of a key, and enters: last, as the memory of the key may be freed. */
@@ -163,14 +188,6 @@ final class StringSession implements ByteSession {
     entry.seek(wanted);
     value = NOTHING;
     pass.enter();
-  }
-
-  /** Enters, and goes to the entry of a key; returns the value to store in it. */
-  private MemorySegment begin(MemorySegment wanted, MemorySegment stored) {
-    ByteArguments.checkValue(stored, strings.valueBytesMax());
-    MemorySegment kept = kept(stored);
-    begin(wanted);
-    return kept;
   }
 
   /** Ends an operation that may have replaced a value. */
@@ -236,16 +253,17 @@ final class StringSession implements ByteSession {
   private boolean find(Neighbour neighbour, @Nullable MemorySegment wanted) {
     state.checkUsable();
     pass.enter();
+    boolean isThere;
     try {
-      boolean isThere = scans.find(neighbour, wanted);
+      isThere = scans.find(neighbour, wanted);
       if (isThere) {
         key = null;
         value = null;
       }
-      return isThere;
     } finally {
       pass.exit();
     }
+    return answered(isThere);
   }
 
   @Override
@@ -254,7 +272,7 @@ final class StringSession implements ByteSession {
     checkScan(from, to, false, limit, visitor);
     state.beginScan();
     try {
-      return scans.scan(from, to, limit, visitor);
+      return counted(scans.scan(from, to, limit, leased(visitor)));
     } finally {
       state.endScan();
     }
@@ -266,10 +284,21 @@ final class StringSession implements ByteSession {
     checkScan(to, from, true, limit, visitor);
     state.beginScan();
     try {
-      return scans.scanDown(from, to, limit, visitor);
+      return counted(scans.scanDown(from, to, limit, leased(visitor)));
     } finally {
       state.endScan();
     }
+  }
+
+  /** Returns a visitor that sees an entry only if the lease is held after it was read. */
+  private ByteVisitor leased(ByteVisitor visitor) {
+    return lease == null ? visitor : (its, stored) -> answered(true) && visitor.visit(its, stored);
+  }
+
+  /** Returns a number of entries once the lease is held: that there are no others is an answer. */
+  private long counted(long visited) {
+    answered(true);
+    return visited;
   }
 
   private void checkScan(
