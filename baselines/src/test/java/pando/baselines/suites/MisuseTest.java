@@ -251,7 +251,8 @@ class MisuseTest {
     Configuration configuration = SystemUnderTest.of(name).tiny(2);
     PoolOptions pool = Pools.options(8 << 20).withMemoryServers(2).withHandlers(List.of());
     try (Fabric fabric = LocalFabric.open(pool)) {
-      String advice = "PoolOptions.withHandlers(Systems.handlers())";
+      String advice =
+          "PoolOptions.withHandlers(Systems.handlers()), in a program that has this system";
       assertThatIllegalArgumentException()
           .isThrownBy(() -> configuration.create(fabric))
           .withMessageContainingAll("memoryServer=0", advice);

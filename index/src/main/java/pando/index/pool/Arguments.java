@@ -52,7 +52,8 @@ public final class Arguments {
     } catch (CallFailedException e) {
       throw new IllegalArgumentException(
           ("a memory server lacks the handler of %s: open the pool with"
-                  + " PoolOptions.withHandlers(Systems.handlers()): memoryServer=%s, function=%s")
+                  + " PoolOptions.withHandlers(Systems.handlers()), in a program that has this"
+                  + " system: memoryServer=%s, function=%s")
               .formatted(system, server, function),
           e);
     }
