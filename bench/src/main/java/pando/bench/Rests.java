@@ -26,6 +26,11 @@ final class Rests {
     ALL
   }
 
+  /** Has all be given back at the next rest, because that has failed. */
+  void repeat() {
+    rests = FIRST - 1;
+  }
+
   /** Looks at how many requests were served until now; returns what is given back. */
   Giving look(long servedNow) {
     long more = servedNow - served;

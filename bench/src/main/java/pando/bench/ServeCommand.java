@@ -142,7 +142,9 @@ final class ServeCommand implements Callable<Integer> {
     while (!open.door.awaitClosed(Rests.INTERVAL)) {
       switch (rests.look(open.door.served())) {
         case ALL -> {
-          open.giveMemoryBack();
+          if (!open.giveMemoryBack()) {
+            rests.repeat();
+          }
           heap = collectedHeap();
         }
         case ROOM -> {
@@ -313,9 +315,11 @@ final class ServeCommand implements Callable<Integer> {
       this.behind = List.of(behind);
     }
 
-    /** Gives memory of the door, the pool and the caches back to the system. */
-    void giveMemoryBack() {
-      give(ByteIndex::giveMemoryBack);
+    /**
+     * Gives memory of the door, the pool and the caches back; returns {@code false} if it fails.
+     */
+    boolean giveMemoryBack() {
+      return give(ByteIndex::giveMemoryBack);
     }
 
     /** Gives what large requests have left in the door and in the pool back to the system. */
@@ -323,7 +327,8 @@ final class ServeCommand implements Callable<Integer> {
       give(ByteIndex::giveFreePlacesBack);
     }
 
-    private synchronized void give(Consumer<ByteIndex> fromIndex) {
+    /** Returns {@code false} if it fails. */
+    private synchronized boolean give(Consumer<ByteIndex> fromIndex) {
       if (!closed) {
         try {
           door.giveMemoryBack();
@@ -331,9 +336,10 @@ final class ServeCommand implements Callable<Integer> {
             fromIndex.accept(own);
           }
         } catch (PandoException | VirtualMachineError e) {
-          // Clients meet the cause, too.
+          return false; // clients meet the cause, too
         }
       }
+      return true;
     }
 
     @Override

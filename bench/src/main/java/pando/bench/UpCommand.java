@@ -142,7 +142,9 @@ final class UpCommand implements Callable<Integer> {
       }
       introduce(cluster, options, System.nanoTime() - start, http);
       while (!cluster.awaitEnd(ClusterCommand.LOOK_INTERVAL)) {
-        shown.look();
+        if (!cluster.isClosed()) {
+          shown.look();
+        }
       }
       if (!cluster.isClosed()) {
         print("no compute server is left, and none is started again, so this ends");

@@ -37,6 +37,15 @@ class RestsTest {
   }
 
   @Test
+  void shouldGiveAllBackAgainWhereThatHasFailed() {
+    assertThat(serve(0)).isEqualTo(NOTHING);
+    assertThat(serve(0)).isEqualTo(ALL);
+    rests.repeat();
+    assertThat(serve(0)).isEqualTo(ALL);
+    assertThat(serve(0)).isEqualTo(NOTHING);
+  }
+
+  @Test
   void shouldGiveRoomBackOnceAMinuteBesideATrickle() {
     for (int rest = 1; rest <= 5 * Rests.OF_A_MINUTE; rest++) {
       assertThat(serve(1))

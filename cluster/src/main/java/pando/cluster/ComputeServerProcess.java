@@ -201,7 +201,10 @@ public final class ComputeServerProcess implements AutoCloseable {
     agent.setClientAddress(Machine.text(opened.address()));
   }
 
-  /** Returns the index, whose sessions answer only while the lease is held. */
+  /**
+   * Returns the index, whose sessions answer only while the lease is held. Its {@linkplain
+   * RangeIndex#partitions ranges} are moved by changes that the cluster is asked for, not here.
+   */
   public RangeIndex index() {
     return index;
   }

@@ -136,7 +136,7 @@ public interface IndexOptions {
    */
   RangeIndex join(Fabric fabric, int first, int count);
 
-  /** Returns whether indexes of this system are {@link MovablePartitions}. */
+  /** Returns whether indexes of this system have {@link MovablePartitions}. */
   default boolean hasMovablePartitions() {
     return false;
   }

@@ -1,7 +1,7 @@
 package pando.index;
 
 /**
- * An index whose ranges of keys go from one compute server to another while operations run. The
+ * The ranges of an index, which go from one compute server to another while operations run. The
  * compute servers concerned write back what only they have, and their operations wait meanwhile;
  * others are not affected.
  *

@@ -159,8 +159,8 @@ public final class PandoHttp implements AutoCloseable {
   }
 
   /**
-   * Shows something else from now on, and looks at it each second: a page that opens gets what was
-   * seen in the last ten minutes.
+   * Shows something else from now on, and asks it each second: a page that opens gets what was seen
+   * in the last ten minutes.
    */
   public void show(Watched watched) {
     PrometheusMeterRegistry registry = registry();
