@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The {@code pando} command: the demo, benchmarks, the simulator, and servers. */
+/** Shows, measures and checks Pando: commands for the demo, benchmarks and the simulator. */
 @NullMarked
 module pando.bench {
   requires static org.jspecify;
@@ -11,6 +11,7 @@ module pando.bench {
   requires jdk.management;
   requires jmh.core;
   requires pando.baselines;
+  requires pando.cli;
   requires pando.client;
   requires pando.cluster;
   requires pando.doors;
@@ -18,9 +19,11 @@ module pando.bench {
   requires pando.map;
   requires pando.metrics;
   requires pando.sim;
-  requires me.tongfei.progressbar;
   requires tools.jackson.core;
 
   opens pando.bench to
       info.picocli;
+
+  provides pando.cli.CommandProvider with
+      pando.bench.BenchCommands;
 }

@@ -23,6 +23,7 @@ module pando.fabric {
   exports pando.fabric.memory to
       pando.baselines,
       pando.bench,
+      pando.cli,
       pando.client,
       pando.cluster,
       pando.doors,

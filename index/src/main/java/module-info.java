@@ -30,7 +30,7 @@ module pando.index {
       pando.client;
   exports pando.index.settings to
       pando.baselines,
-      pando.bench,
+      pando.cli,
       pando.map;
 
   uses SystemProvider;

@@ -12,11 +12,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.bench.btree.BTreeSubject;
 import pando.bench.cluster.ProcessTestbed;
-import pando.bench.console.Numbers;
 import pando.bench.keys.KeySet;
 import pando.bench.report.ResultsJson;
 import pando.bench.report.ResultsTable;
-import pando.bench.report.SpaceTable;
 import pando.bench.run.Activity;
 import pando.bench.run.Experiment;
 import pando.bench.run.LocalTestbed;
@@ -29,6 +27,18 @@ import pando.bench.subject.PoolSize;
 import pando.bench.subject.SkipListSubject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.cli.option.AuthenticationOptions;
+import pando.cli.option.CardOption;
+import pando.cli.option.Choices;
+import pando.cli.option.ChosenIndex;
+import pando.cli.option.GivenOptions;
+import pando.cli.option.HostPort;
+import pando.cli.option.HttpOption;
+import pando.cli.option.Ranges;
+import pando.cli.option.ServerOptions;
+import pando.cli.option.SettingOptions;
+import pando.cli.text.Numbers;
+import pando.cli.text.SpaceTable;
 import pando.fabric.Fabric;
 import pando.index.IndexOptions;
 import pando.index.PoolSpace;
@@ -117,7 +127,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       paramLabel = "NAME",
       defaultValue = "none",
       split = ",",
-      converter = Choices.PeerConverter.class,
+      converter = BenchChoices.PeerConverter.class,
       description = {
         "What to compare with, on the same operations (default: ${DEFAULT-VALUE}).",
         "skiplist: the JDK's ConcurrentSkipListMap, filled in random order.",
@@ -125,7 +135,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
             + " side.",
         "btree: a plain B+-tree in off-heap memory without any fabric."
       })
-  private List<Choices.Peer> peers;
+  private List<BenchChoices.Peer> peers;
 
   @Option(
       names = "--stat",
@@ -162,7 +172,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     try (PandoHttp http = httpOption.open()) {
       introduce(plan, setup, http);
       measure(setup, plan, inserts -> loadIndex(plan, options, inserts, http));
-      for (Choices.Peer peer : peers) {
+      for (BenchChoices.Peer peer : peers) {
         measurePeer(peer, plan);
       }
     }
@@ -195,9 +205,10 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     httpOption.check();
     checkTcp();
     checkProcesses(plan, options);
-    boolean noPeer = peers.equals(List.of(Choices.Peer.NONE));
+    boolean noPeer = peers.equals(List.of(BenchChoices.Peer.NONE));
     Ranges.check(spec, "--lanes", plan.lanes() == 0 || noPeer, plan.lanes(), "not with --peer");
-    if (peers.contains(Choices.Peer.SKIPLIST) || peers.contains(Choices.Peer.SKIPLIST_SORTED)) {
+    if (peers.contains(BenchChoices.Peer.SKIPLIST)
+        || peers.contains(BenchChoices.Peer.SKIPLIST_SORTED)) {
       checkHeap(plan);
     }
   }
@@ -284,7 +295,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     out.flush();
   }
 
-  private void measurePeer(Choices.Peer peer, Plan plan) throws IOException {
+  private void measurePeer(BenchChoices.Peer peer, Plan plan) throws IOException {
     Experiment.TestbedSource source =
         switch (peer) {
           case SKIPLIST ->

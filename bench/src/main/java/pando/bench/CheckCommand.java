@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
-import pando.bench.console.Numbers;
+import pando.cli.text.Numbers;
 import pando.sim.history.History;
 import pando.sim.history.HistoryCheck;
 import pando.sim.history.HistoryText;

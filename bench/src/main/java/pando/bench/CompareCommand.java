@@ -22,6 +22,8 @@ import pando.bench.page.Pictures;
 import pando.bench.records.Ledger;
 import pando.bench.report.FigureJson;
 import pando.bench.report.FigureReport;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -66,8 +68,8 @@ final class CompareCommand implements Callable<Integer> {
   @Option(
       names = "--figure",
       paramLabel = "NAME",
-      converter = Choices.FigureConverter.class,
-      completionCandidates = Choices.FigureNames.class,
+      converter = BenchChoices.FigureConverter.class,
+      completionCandidates = BenchChoices.FigureNames.class,
       description = "Runs it: ${COMPLETION-CANDIDATES}. The figure orca is all of orca-*.")
   private @Nullable Figure figure;
 
@@ -139,7 +141,7 @@ final class CompareCommand implements Callable<Integer> {
               .call(() -> Ranges.accepted(spec, () -> part.run(records, start)));
       out.printf("%s%n%s", part.title(), FigureReport.table(lines));
       out.flush();
-      results.add(new FigureResult(part, records, start, Version.commit(), lines));
+      results.add(new FigureResult(part, records, start, commit(), lines));
       if (jsonOption.file() != null) {
         FigureJson.write(jsonOption.file(), results);
       }
@@ -201,5 +203,14 @@ final class CompareCommand implements Callable<Integer> {
         Files.writeString(pictures.resolve(picture.getKey()), picture.getValue(), UTF_8);
       }
     }
+  }
+
+  /**
+   * Returns the commit of the code, which the launcher gives by {@code -Dpando.commit=}; {@code
+   * null} if it does not.
+   */
+  private static @Nullable String commit() {
+    String commit = System.getProperty("pando.commit");
+    return commit != null && FigureResult.isCommit(commit) ? commit : null;
   }
 }

@@ -2,6 +2,8 @@ package pando.bench;
 
 import java.util.List;
 import pando.bench.workload.Distribution;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -22,7 +24,7 @@ final class DrawOptions {
       paramLabel = "NAME",
       defaultValue = "zipfian",
       split = ",",
-      converter = Choices.DistributionConverter.class,
+      converter = BenchChoices.DistributionConverter.class,
       description = {
         "How operations fall on records (default: ${DEFAULT-VALUE}).",
         "zipfian: every rank a record of its own.",

@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 import pando.bench.keys.KeySet;
 import pando.bench.records.Ledger;
 import pando.bench.workload.Workload;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -28,7 +30,7 @@ final class LoadOptions {
       names = "--keys",
       paramLabel = "NAME",
       defaultValue = "uniform",
-      converter = Choices.KeySetConverter.class,
+      converter = BenchChoices.KeySetConverter.class,
       description = {
         "What the records' keys are (default: ${DEFAULT-VALUE}); inserts add more of the kind.",
         "uniform: any 64-bit word with the same probability.",

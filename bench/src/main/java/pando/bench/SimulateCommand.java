@@ -8,6 +8,9 @@ import pando.bench.simulate.ClusterTrial;
 import pando.bench.simulate.Trial;
 import pando.bench.simulate.TrialPlan;
 import pando.bench.simulate.TrialResult;
+import pando.cli.option.Choices;
+import pando.cli.option.Ranges;
+import pando.cli.option.ServerOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
 import pando.sim.fault.Fault;
@@ -51,31 +54,31 @@ final class SimulateCommand implements Callable<Integer> {
       names = "--index",
       paramLabel = "NAME",
       defaultValue = Systems.DEFAULT,
-      converter = Choices.SimulatedConverter.class,
+      converter = BenchChoices.SimulatedConverter.class,
       completionCandidates = Choices.IndexNames.class,
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
         "${COMPLETION-CANDIDATES}: an index. What each is, and its settings, are listed below.",
         "lock: locks alone, of the kinds that --lock-kind names."
       })
-  private Choices.Simulated simulated;
+  private BenchChoices.Simulated simulated;
 
   @Option(
       names = "--workload",
       paramLabel = "NAME",
       defaultValue = "read-only",
-      converter = Choices.WorkloadsConverter.class,
+      converter = BenchChoices.WorkloadsConverter.class,
       description = {
         "all, or some, with commas between (default: ${DEFAULT-VALUE}):",
-        Choices.WorkloadsConverter.NAMES
+        BenchChoices.WorkloadsConverter.NAMES
       })
-  private Choices.Workloads workloads;
+  private BenchChoices.Workloads workloads;
 
   @Mixin private DrawOptions drawOptions;
   @Mixin private LoadOptions loadOptions;
   @Mixin private ServerOptions serverOptions;
   @Mixin private SimulationOptions simulationOptions;
-  @Mixin private SettingOptions settingOptions;
+  @Mixin private ModelSettings settingOptions;
   @Mixin private TrialOptions trialOptions;
   @Mixin private JsonOption jsonOption;
 

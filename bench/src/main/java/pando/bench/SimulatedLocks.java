@@ -8,6 +8,7 @@ import pando.bench.simulate.LockKind;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
+import pando.cli.option.ServerOptions;
 import pando.sim.ClusterOptions;
 
 /**
@@ -24,7 +25,7 @@ final class SimulatedLocks {
       LoadOptions load,
       ServerOptions servers,
       SimulationOptions simulation,
-      SettingOptions settings) {
+      ModelSettings settings) {
     ClusterOptions cluster =
         simulation
             .cluster(SimulationMode.LOCKS, servers, load.seed())

@@ -10,6 +10,9 @@ import pando.bench.simulate.LoadedTree;
 import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.cli.option.CacheSize;
+import pando.cli.option.Ranges;
+import pando.cli.option.ServerOptions;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.sim.ClusterOptions;
@@ -23,7 +26,7 @@ final class SimulatedWorkloads {
   private final LoadOptions load;
   private final long records;
   private final SimulationOptions simulation;
-  private final SettingOptions settings;
+  private final ModelSettings settings;
   private final ClusterOptions cluster;
   private final List<IndexPlan> plans = new ArrayList<>();
 
@@ -36,7 +39,7 @@ final class SimulatedWorkloads {
       LoadOptions load,
       ServerOptions servers,
       SimulationOptions simulation,
-      SettingOptions settings) {
+      ModelSettings settings) {
     this.spec = spec;
     this.index = index;
     this.draw = draw;

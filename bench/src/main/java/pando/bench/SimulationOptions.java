@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.bench.simulate.LockKind;
+import pando.cli.option.Ranges;
+import pando.cli.option.ServerOptions;
 import pando.fabric.server.PoolOptions;
 import pando.sim.ClusterOptions;
 import pando.sim.NetworkKind;
@@ -51,7 +53,7 @@ final class SimulationOptions {
       names = "--network",
       paramLabel = "NAME",
       defaultValue = "cards",
-      converter = Choices.NetworkConverter.class,
+      converter = BenchChoices.NetworkConverter.class,
       description = {
         "What is between the servers (default: ${DEFAULT-VALUE}):",
         "cards, which serve verbs by themselves, as in RDMA; tcp, where processors of the memory"
@@ -79,7 +81,7 @@ final class SimulationOptions {
       paramLabel = "NAME",
       defaultValue = "cas",
       split = ",",
-      converter = Choices.LockKindConverter.class,
+      converter = BenchChoices.LockKindConverter.class,
       description = {
         "With lock, how they are taken (default: ${DEFAULT-VALUE}):",
         "cas, in host memory; chip-cas, sx-shared, sx-exclusive, in the card's."
@@ -99,7 +101,7 @@ final class SimulationOptions {
       names = "--faults",
       paramLabel = "NAME",
       split = ",",
-      converter = Choices.FaultConverter.class,
+      converter = BenchChoices.FaultConverter.class,
       description = {
         "What may go wrong:",
         "torn, late-read, delay, pause, clock-jump, fence, lost-completion, broken-list, reconnect,"

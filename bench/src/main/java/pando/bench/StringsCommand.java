@@ -7,14 +7,16 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import pando.bench.Choices.Peer;
-import pando.bench.console.Numbers;
-import pando.bench.console.TextTable;
+import pando.bench.BenchChoices.Peer;
 import pando.bench.strings.FileKeys;
 import pando.bench.strings.LoadedStrings;
 import pando.bench.strings.MadeIds;
 import pando.bench.strings.StringKeySet;
 import pando.bench.strings.StringTrial;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
+import pando.cli.text.Numbers;
+import pando.cli.text.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -101,7 +103,7 @@ final class StringsCommand implements Callable<Integer> {
       names = "--peer",
       paramLabel = "PEER",
       defaultValue = "skiplist-sorted",
-      converter = Choices.PeerConverter.class,
+      converter = BenchChoices.PeerConverter.class,
       description = "What to compare with: skiplist-sorted or none (default: ${DEFAULT-VALUE}).")
   private Peer peer;
 

@@ -2,6 +2,8 @@ package pando.bench;
 
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;

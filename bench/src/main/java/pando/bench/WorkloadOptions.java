@@ -11,12 +11,12 @@ final class WorkloadOptions {
       names = "--workload",
       paramLabel = "NAME",
       defaultValue = "all",
-      converter = Choices.WorkloadsConverter.class,
+      converter = BenchChoices.WorkloadsConverter.class,
       description = {
         "all (default), or some, with commas between:",
-        Choices.WorkloadsConverter.NAMES
+        BenchChoices.WorkloadsConverter.NAMES
       })
-  private Choices.Workloads workloads;
+  private BenchChoices.Workloads workloads;
 
   /** Returns them in the order to run them. */
   List<Workload> list() {

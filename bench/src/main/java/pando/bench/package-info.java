@@ -1,5 +1,5 @@
 /**
  * The {@code pando} command and its subcommands, for the demo, benchmarks, the simulator and memory
- * servers. Start reading at {@link pando.bench.Main}.
+ * servers. Start reading at {@link pando.cli.Main}.
  */
 package pando.bench;

@@ -21,6 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.bench.keys.KeySet;
+import pando.cli.CommandFixture;
+import pando.cli.Main;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 

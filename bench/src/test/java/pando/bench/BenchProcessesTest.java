@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.cli.CommandFixture;
+import pando.cli.option.HostPort;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpMemoryServer;

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import pando.cli.CommandFixture;
 
 final class CompareCommandTest extends CommandFixture {
   @Tag("campaign")

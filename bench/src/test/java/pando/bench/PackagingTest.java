@@ -12,6 +12,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import pando.cli.CommandFixture;
+import pando.cli.Main;
 
 /**
  * Whether the commands take what files of packages tell them. {@code packaging/check} runs them.

@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.bench.keys.KeySet;
+import pando.cli.CommandFixture;
 
 final class SimulateCommandTest extends CommandFixture {
   private static final Set<String> FIELDS =

@@ -7,6 +7,7 @@ import java.io.IOException;
 import pando.bench.run.Audit;
 import pando.bench.run.Measurement;
 import pando.bench.workload.Workload;
+import pando.cli.cluster.JavaProcess;
 
 /** The parent's end of a process that runs compute servers. */
 final class ComputeProcess implements AutoCloseable {

@@ -11,6 +11,7 @@ import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Testbed;
 import pando.bench.workload.Workload;
+import pando.cli.cluster.JavaProcess;
 
 /** A testbed whose servers are separate processes, which this one controls. */
 public final class ProcessTestbed implements Testbed {

@@ -3,6 +3,7 @@ package pando.bench.demo;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import pando.cli.WrongResultException;
 import pando.index.Session;
 
 /** Compares answers with those of an ordinary map, and counts them. */
@@ -25,7 +26,7 @@ final class Checks {
       Map.@Nullable Entry<Long, Long> answer,
       Map.@Nullable Entry<Long, Long> expected) {
     if (!Objects.equals(answer, expected)) {
-      throw new CheckFailedException(
+      throw new WrongResultException(
           "wrong answer: question="
               + question
               + ", answer="

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import pando.bench.console.Numbers;
-import pando.bench.console.TextTable;
+import pando.cli.WrongResultException;
+import pando.cli.text.Numbers;
+import pando.cli.text.TextTable;
 import pando.client.ClientBatch;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
@@ -67,7 +68,7 @@ public final class Demo {
   /**
    * Loads the ranges and looks up one address.
    *
-   * @throws CheckFailedException if the answer was wrong
+   * @throws WrongResultException if the answer was wrong
    */
   public void locate(long address) {
     try (DemoCluster cluster = DemoCluster.load(withoutImages(), ranges)) {
@@ -94,7 +95,7 @@ public final class Demo {
   /**
    * Goes through all steps.
    *
-   * @throws CheckFailedException if an answer was wrong
+   * @throws WrongResultException if an answer was wrong
    */
   public void run() {
     out.println("Pando demo: which country is an IPv4 address in?");
@@ -124,7 +125,7 @@ public final class Demo {
    * Stores the ranges by a client of a cluster, which has nothing yet, and goes through the steps
    * of one session.
    *
-   * @throws CheckFailedException if an answer was wrong
+   * @throws WrongResultException if an answer was wrong
    */
   public void run(PandoClient client) {
     try (ClientSession session = client.session()) {

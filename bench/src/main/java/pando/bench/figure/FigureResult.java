@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
-import pando.bench.console.Numbers;
+import pando.cli.text.Numbers;
 
 /**
  * What a run of a figure gave.

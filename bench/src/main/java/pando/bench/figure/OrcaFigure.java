@@ -3,7 +3,7 @@ package pando.bench.figure;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import pando.bench.console.Numbers;
+import pando.cli.text.Numbers;
 
 /**
  * A figure of ORCA beside other systems. Its remark says where ORCA is behind, and which places

@@ -2,10 +2,10 @@ package pando.bench.page;
 
 import java.util.List;
 import java.util.Map;
-import pando.bench.console.Numbers;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.Plot;
 import pando.bench.figure.Plot.Mark;
+import pando.cli.text.Numbers;
 
 /**
  * Bars in groups: ours are solid, the paper's above them hollow. The number stands behind the bar,

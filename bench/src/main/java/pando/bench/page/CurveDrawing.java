@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
-import pando.bench.console.Numbers;
 import pando.bench.figure.Plot;
 import pando.bench.figure.Plot.Mark;
+import pando.cli.text.Numbers;
 
 /**
  * Curves over places that are the same distance from each other; the axis of numbers begins at

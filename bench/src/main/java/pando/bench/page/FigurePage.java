@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
-import pando.bench.console.Numbers;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.FigureResult;
 import pando.bench.figure.Plot;
 import pando.bench.figure.Plot.Mark;
 import pando.bench.page.Palette.Theme;
+import pando.cli.text.Numbers;
 import pando.index.IndexSystem;
 import pando.index.Systems;
 

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import pando.bench.console.Numbers;
 import pando.bench.figure.FigureResult;
 import pando.bench.figure.Plot;
 import pando.bench.figure.Plot.Mark;
 import pando.bench.page.Palette.Theme;
+import pando.cli.text.Numbers;
 
 /** The pictures of the documents in SVG, each for light and for dark background. */
 public final class Pictures {

@@ -1,9 +1,9 @@
 package pando.bench.report;
 
 import java.util.List;
-import pando.bench.console.Numbers;
 import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
+import pando.cli.text.Numbers;
 
 /** The cells of measurements that all tables have. */
 final class Cells {

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import pando.bench.console.Numbers;
-import pando.bench.console.TextTable;
 import pando.bench.figure.FigureLine;
+import pando.cli.text.Numbers;
+import pando.cli.text.TextTable;
 
 /** A figure's numbers, the paper's next to ours, as a table. */
 public final class FigureReport {

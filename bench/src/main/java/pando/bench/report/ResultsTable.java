@@ -3,12 +3,12 @@ package pando.bench.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import pando.bench.console.Numbers;
-import pando.bench.console.TextTable;
 import pando.bench.keys.KeySet;
 import pando.bench.run.Measurement;
 import pando.bench.run.Result;
 import pando.bench.run.Setup;
+import pando.cli.text.Numbers;
+import pando.cli.text.TextTable;
 
 /** Results as two tables: speed, and cost. */
 public final class ResultsTable {

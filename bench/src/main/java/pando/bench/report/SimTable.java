@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
-import pando.bench.console.Numbers;
-import pando.bench.console.TextTable;
 import pando.bench.keys.KeySet;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimResult;
+import pando.cli.text.Numbers;
+import pando.cli.text.TextTable;
 import pando.sim.Utilization;
 
 /**

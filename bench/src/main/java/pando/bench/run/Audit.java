@@ -1,5 +1,7 @@
 package pando.bench.run;
 
+import pando.cli.WrongResultException;
+
 /**
  * The result of reading every entry again; all were right.
  *

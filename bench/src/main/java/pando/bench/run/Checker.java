@@ -3,6 +3,7 @@ package pando.bench.run;
 import pando.bench.records.Ledger;
 import pando.bench.records.Records;
 import pando.bench.workload.Inserts;
+import pando.cli.WrongResultException;
 
 /** Checks one client's answers, and counts them. Not thread-safe. */
 final class Checker {

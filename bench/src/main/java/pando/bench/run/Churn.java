@@ -1,8 +1,9 @@
 package pando.bench.run;
 
-import pando.bench.console.Progress;
 import pando.bench.records.Records;
 import pando.bench.records.SortedRecords;
+import pando.cli.WrongResultException;
+import pando.cli.text.Progress;
 import pando.index.RangeIndex;
 import pando.index.Session;
 

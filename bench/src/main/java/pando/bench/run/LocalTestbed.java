@@ -1,12 +1,13 @@
 package pando.bench.run;
 
 import org.jspecify.annotations.Nullable;
-import pando.bench.console.Progress;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.Access;
 import pando.bench.subject.Subject;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.Workload;
+import pando.cli.WrongResultException;
+import pando.cli.text.Progress;
 import pando.index.EntryVisitor;
 
 /** A testbed in this process: all of it, or one process's part of a larger one. */

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.Phaser;
-import pando.bench.console.Progress;
 import pando.bench.subject.Access;
 import pando.bench.subject.Subject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.bench.workload.Workload;
+import pando.cli.text.Progress;
 import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 

@@ -1,5 +1,7 @@
 package pando.bench.run;
 
+import pando.cli.WrongResultException;
+
 /**
  * Checks that a scan begins with its record, which is there, that its keys ascend, and that it is
  * as long as it should be. Used for one scan after the other. Not thread-safe.

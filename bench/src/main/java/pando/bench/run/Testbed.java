@@ -2,6 +2,7 @@ package pando.bench.run;
 
 import java.io.IOException;
 import pando.bench.workload.Workload;
+import pando.cli.WrongResultException;
 
 /**
  * A loaded map, ready for workloads. After a workload that inserts it holds more records than were

@@ -7,10 +7,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
-import pando.bench.console.Progress;
 import pando.bench.records.Mix;
 import pando.bench.records.Records;
 import pando.bench.subject.ValueStore;
+import pando.cli.WrongResultException;
+import pando.cli.text.Progress;
 import pando.fabric.Fabric;
 import pando.fabric.PoolUsage;
 

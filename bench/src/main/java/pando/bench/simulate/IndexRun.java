@@ -2,7 +2,6 @@ package pando.bench.simulate;
 
 import java.util.ArrayList;
 import java.util.List;
-import pando.bench.console.Progress;
 import pando.bench.records.Records;
 import pando.bench.run.Footprint;
 import pando.bench.run.ScanCheck;
@@ -10,6 +9,7 @@ import pando.bench.run.Setup;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
+import pando.cli.text.Progress;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioning;

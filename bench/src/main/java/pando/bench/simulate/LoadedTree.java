@@ -4,9 +4,9 @@ import static java.util.Comparator.comparingLong;
 
 import java.util.Collections;
 import java.util.List;
-import pando.bench.console.Progress;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.PoolSize;
+import pando.cli.text.Progress;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
 import pando.index.Systems;

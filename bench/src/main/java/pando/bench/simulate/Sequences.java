@@ -2,8 +2,8 @@ package pando.bench.simulate;
 
 import java.util.Arrays;
 import pando.bench.records.Records;
-import pando.bench.run.WrongResultException;
 import pando.bench.workload.Inserts;
+import pando.cli.WrongResultException;
 
 /**
  * The values that a read may find in each record while clients update it in virtual time, where a

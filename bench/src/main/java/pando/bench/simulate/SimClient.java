@@ -2,10 +2,10 @@ package pando.bench.simulate;
 
 import pando.bench.records.Records;
 import pando.bench.run.ScanCheck;
-import pando.bench.run.WrongResultException;
 import pando.bench.workload.Batch;
 import pando.bench.workload.OperationStream;
 import pando.bench.workload.WorkloadOperation;
+import pando.cli.WrongResultException;
 import pando.index.Session;
 import pando.sim.Cluster;
 

@@ -1,7 +1,7 @@
 package pando.bench.subject;
 
 import java.lang.foreign.MemorySegment;
-import pando.bench.run.WrongResultException;
+import pando.cli.WrongResultException;
 import pando.fabric.Fabric;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import pando.bench.console.Numbers;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.FigureResult;
+import pando.cli.text.Numbers;
 
 /** The tables of docs/results.md have the numbers of docs/results. */
 final class DocumentedResultsTest {

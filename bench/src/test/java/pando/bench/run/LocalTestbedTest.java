@@ -14,6 +14,7 @@ import pando.bench.subject.SkipListSubject;
 import pando.bench.subject.Subject;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
+import pando.cli.WrongResultException;
 import pando.index.EntrySource;
 import pando.index.EntryVisitor;
 import pando.index.Systems;

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import org.junit.jupiter.api.Test;
 import pando.bench.records.Records;
-import pando.bench.run.WrongResultException;
 import pando.bench.workload.Inserts;
+import pando.cli.WrongResultException;
 
 class SequencesTest {
   private static final Records RECORDS = new Records(5);

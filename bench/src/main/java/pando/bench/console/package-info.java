@@ -1,2 +1,0 @@
-/** Output on a terminal: numbers, tables and progress bars. */
-package pando.bench.console;

@@ -1,0 +1,189 @@
+package pando.cli;
+
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+import pando.cli.option.AuthenticationOptions;
+import pando.cli.option.Choices;
+import pando.cli.option.ChosenIndex;
+import pando.cli.option.HostPort;
+import pando.cli.option.Quantity;
+import pando.cli.option.Ranges;
+import pando.cli.option.SettingOptions;
+import pando.cli.text.Numbers;
+import pando.client.Routes;
+import pando.client.server.ClientService;
+import pando.fabric.Fabric;
+import pando.fabric.memory.Closing;
+import pando.fabric.tcp.Authentication;
+import pando.fabric.tcp.TcpException;
+import pando.index.IndexOptions;
+import pando.index.IndexSystem;
+import pando.index.RangeIndex;
+import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Serves an index of 8-byte keys and values, or of byte strings, to Pando's own clients, until it
+ * is interrupted.
+ */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+@Command(
+    name = "serve-clients",
+    description =
+        "Serves an index of 8-byte keys and values, or of byte strings, to pando client, to pando"
+            + " serve --server, and to programs with pando.client.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "All compute servers are in this process. It runs until it is interrupted; what is in a"
+          + " local pool is lost then."
+    })
+final class ServeClientsCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "HOST:PORT",
+      required = true,
+      converter = HostPort.class,
+      description = {
+        "Address for clients, such as 127.0.0.1:7480; port 0 takes any free one, and prints it.",
+        "Without authentication a loopback address, and any user of the machine can connect."
+      })
+  private InetSocketAddress listen;
+
+  @Option(
+      names = "--lanes",
+      paramLabel = "N",
+      description = "Threads that serve connections, 16 at most (default: one for each processor).")
+  private @Nullable Integer lanes;
+
+  @Option(
+      names = "--cache",
+      paramLabel = "SIZE",
+      converter = Quantity.class,
+      description =
+          "Cache of each compute server, or of byte strings (default: 256MiB, or"
+              + " a sixteenth of the memory of the machine or container if that is less).")
+  private @Nullable Long cache;
+
+  @Option(
+      names = "--index",
+      paramLabel = "NAME",
+      defaultValue = Systems.DEFAULT,
+      converter = Choices.ClientIndexConverter.class,
+      completionCandidates = Choices.IndexNames.class,
+      description = {
+        "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}, all of 8-byte keys and"
+            + " values; or byte-strings. What each is, and its settings, are listed below."
+      })
+  private Choices.ClientIndex clientIndex;
+
+  @Mixin private PoolOption poolOption;
+  @Mixin private AuthenticationOptions authenticationOptions;
+  @Mixin private SettingOptions settingOptions;
+
+  private final CountDownLatch interrupted = new CountDownLatch(1);
+
+  @Override
+  public Integer call() throws InterruptedException {
+    IndexSystem system = clientIndex.index();
+    return system == null ? serveStrings() : serveWords(system);
+  }
+
+  private int serveWords(IndexSystem system) throws InterruptedException {
+    IndexOptions options = ChosenIndex.options(system, settingOptions);
+    IndexOptions cached = options.withCacheBytes(cacheBytes(options));
+    Fabric fabric = Ranges.accepted(spec, poolOption::open);
+    try (fabric;
+        RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
+        ClientService service =
+            started(lanes ->
+                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+      String size = Numbers.size(cached.cacheBytes()) + " of cache for each compute server";
+      serve(index.name(), service, size, index::close, fabric::close);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private long cacheBytes(IndexOptions options) {
+    if (cache != null) {
+      return cache;
+    }
+    return settingOptions.all().containsKey("cache-bytes")
+        ? options.cacheBytes()
+        : Math.min(options.cacheBytes(), IndexOptions.cacheBytesOfThisMachine());
+  }
+
+  private int serveStrings() throws InterruptedException {
+    Ranges.check(
+        spec,
+        "--set",
+        settingOptions.all().isEmpty(),
+        settingOptions.all(),
+        "byte strings have no settings");
+    ByteOptions options = poolOption.stringOptions(cache);
+    Fabric fabric = Ranges.accepted(spec, poolOption::open);
+    try (fabric;
+        ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
+        ClientService service =
+            started(lanes ->
+                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+      String size = Numbers.size(options.cacheBytes()) + " of cache";
+      serve(index.name(), service, size, index::close, fabric::close);
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  /** Says what is served, and waits for the interruption, which ends all in order. */
+  private void serve(String name, ClientService service, String size, Runnable... behind)
+      throws InterruptedException {
+    List<Runnable> ends = new ArrayList<>(List.of(poolOption::printEnding, service::close));
+    ends.addAll(List.of(behind));
+    ends.add(interrupted::countDown); // the process may end as soon as this returns
+    Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");
+    Runtime.getRuntime().addShutdownHook(hook);
+    PrintWriter out = spec.commandLine().getOut();
+    out.printf(
+        "%s for clients at %s, pool %s, %s; interrupt it to end it%n",
+        name, HostPort.text(service.address()), poolOption, size);
+    out.flush();
+    interrupted.await();
+  }
+
+  private static RangeIndex created(Fabric fabric, IndexOptions options) {
+    try {
+      return options.create(fabric);
+    } catch (IllegalStateException isThere) {
+      throw new IllegalArgumentException(isThere.getMessage(), isThere);
+    }
+  }
+
+  private Authentication authentication() {
+    return authenticationOptions.authentication();
+  }
+
+  private ClientService started(IntFunction<ClientService> starting) {
+    int count = lanes == null ? ClientService.defaultLanes() : lanes;
+    try {
+      return Ranges.accepted(spec, () -> starting.apply(count));
+    } catch (TcpException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package pando.cli.option;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.tcp.TcpException;
+import pando.fabric.tcp.TcpFabric;
+import pando.fabric.tcp.TcpOptions;
+import pando.fabric.verbs.Cards;
+import pando.fabric.verbs.VerbsException;
+import pando.fabric.verbs.VerbsFabric;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The options for the RDMA card by which memory servers are reached. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class CardOption {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--card",
+      paramLabel = "NAME",
+      description = "RDMA card of this process, see pando verbs (default: the first).")
+  private @Nullable String card;
+
+  @Mixin private CardSettings settings;
+
+  /** Returns how cards are used, as arguments for another command. */
+  public List<String> settings() {
+    return settings.arguments();
+  }
+
+  /** Returns the card that was named, or the first of this machine. */
+  public String card() {
+    if (card != null) {
+      return card;
+    }
+    try {
+      List<String> cards = Cards.names();
+      if (!cards.isEmpty()) {
+        return cards.getFirst();
+      }
+    } catch (VerbsException e) {
+      throw refusal(String.valueOf(e.getMessage()), e);
+    }
+    throw refusal("this machine has no RDMA card: see pando verbs", null);
+  }
+
+  /** Connects to memory servers by TCP, or beside it by RDMA. */
+  public Fabric attach(
+      Choices.FabricKind kind, List<InetSocketAddress> addresses, long seed, TcpOptions tcp) {
+    if (kind != Choices.FabricKind.VERBS) {
+      CardSettings.refuse(spec, "--fabric verbs");
+    }
+    try {
+      return kind == Choices.FabricKind.VERBS
+          ? VerbsFabric.attach(
+              addresses, seed, tcp, card(), Ranges.accepted(spec, settings::options))
+          : TcpFabric.attach(addresses, seed, tcp);
+    } catch (TcpException | VerbsException e) {
+      throw refusal(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private ParameterException refusal(String message, @Nullable Throwable cause) {
+    return new ParameterException(spec.commandLine(), message, cause);
+  }
+}

@@ -1,0 +1,51 @@
+package pando.cli.option;
+
+import java.util.Map;
+import pando.index.IndexOptions;
+import pando.index.IndexSystem;
+import pando.index.Systems;
+import picocli.CommandLine.Option;
+
+/** The option that says which index is opened. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class ChosenIndex {
+  @Option(
+      names = "--index",
+      paramLabel = "NAME",
+      defaultValue = Systems.DEFAULT,
+      converter = Choices.IndexConverter.class,
+      completionCandidates = Choices.IndexNames.class,
+      description = {
+        "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}. What each is, and its"
+            + " settings, are listed below."
+      })
+  private IndexSystem index;
+
+  /** Returns the settings of the index, checked; those of its cache do not matter. */
+  public IndexOptions options(SettingOptions settings) {
+    return options(index, settings);
+  }
+
+  /** Returns the settings of an index, checked; those of its cache do not matter. */
+  public static IndexOptions options(IndexSystem index, SettingOptions settings) {
+    return options(index, settings, settings.all());
+  }
+
+  /** As {@link #options(IndexSystem, SettingOptions)}, with some settings. */
+  public static IndexOptions options(
+      IndexSystem index, SettingOptions settings, Map<String, String> some) {
+    IndexOptions defaults = index.defaults();
+    CacheSize cache = new CacheSize(defaults.cacheBytes(), 0);
+    return settings.index(defaults, defaults.computeServers(), cache, 0, some);
+  }
+
+  /** Returns the settings of the index on so many records, checked. */
+  public IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {
+    return settings.index(
+        index.defaults(),
+        servers.computeServers(ServerOptions.COMPUTE_SERVERS),
+        servers.cache(),
+        records,
+        settings.all());
+  }
+}

@@ -1,0 +1,2 @@
+/** The options that several commands share, and the values that they take. */
+package pando.cli.option;
