@@ -33,6 +33,16 @@ public record CacheCounters(
   /** No events. */
   public static final CacheCounters NONE = new CacheCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
+  /** Returns counts of nodes taken in and dropped. */
+  public static CacheCounters ofNodes(long admissions, long evictions) {
+    return new CacheCounters(0, 0, 0, admissions, 0, 0, evictions, 0, 0, 0, 0);
+  }
+
+  /** Returns counts of nodes written. */
+  public static CacheCounters ofWriteBacks(long writeBacks) {
+    return new CacheCounters(0, 0, 0, 0, 0, 0, 0, writeBacks, 0, 0, 0);
+  }
+
   /** Returns the share of leaf accesses served by the cache, 0 to 1; 0 if there were none. */
   public double hitRatio() {
     long accesses = leafHits + leafMisses;

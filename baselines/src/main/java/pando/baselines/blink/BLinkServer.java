@@ -6,6 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.CacheCounters;
 import pando.index.PoolPart;
 import pando.index.host.HostedServer;
 import pando.index.pool.KeptNodes;
@@ -100,13 +101,10 @@ public abstract class BLinkServer extends HostedServer {
   }
 
   @Override
-  protected final long admissions() {
-    return lower.admissions() + upper.admissions() + top.admissions();
-  }
-
-  @Override
-  protected final long evictions() {
-    return lower.evictions() + upper.evictions() + top.evictions();
+  protected final CacheCounters events() {
+    return CacheCounters.ofNodes(
+        lower.admissions() + upper.admissions() + top.admissions(),
+        lower.evictions() + upper.evictions() + top.evictions());
   }
 
   @Override

@@ -2,7 +2,9 @@ package pando.baselines.deft;
 
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
+import pando.index.Session;
 import pando.index.host.HostedIndex;
+import pando.index.host.LockingSession;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
@@ -66,6 +68,11 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   /** Returns how readers detect torn nodes, with {@link DeftValidation#AUTO} resolved. */
   public DeftValidation validation() {
     return validation;
+  }
+
+  @Override
+  protected Session session(int home) {
+    return LockingSession.of(this, home);
   }
 
   @Override

@@ -5,8 +5,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Meters;
+import pando.index.Session;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
+import pando.index.host.LockingSession;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.pool.Arguments;
@@ -47,6 +49,11 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
    */
   public static RolexIndex create(Fabric fabric, RolexOptions options) {
     return options.create(fabric, 0, options.computeServers());
+  }
+
+  @Override
+  protected Session session(int home) {
+    return LockingSession.of(this, home);
   }
 
   @Override

@@ -11,6 +11,7 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
+import pando.index.CacheCounters;
 import pando.index.PoolPart;
 import pando.index.TaskCounts;
 import pando.index.host.HostedServer;
@@ -161,13 +162,8 @@ final class RolexServer extends HostedServer {
   }
 
   @Override
-  protected long admissions() {
-    return retrainings().done();
-  }
-
-  @Override
-  protected long evictions() {
-    return 0;
+  protected CacheCounters events() {
+    return CacheCounters.ofNodes(retrainings().done(), 0);
   }
 
   @Override

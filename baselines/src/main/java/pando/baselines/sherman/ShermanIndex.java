@@ -4,9 +4,10 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
+import pando.index.Session;
 import pando.index.host.HostedIndex;
-import pando.index.host.PartitionChanges.Bound;
-import pando.index.host.PartitionChanges.Parting;
+import pando.index.host.LockingSession;
+import pando.index.host.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.pool.PoolChange;
@@ -84,6 +85,11 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   }
 
   @Override
+  protected Session session(int home) {
+    return LockingSession.of(this, home);
+  }
+
+  @Override
   protected int system() {
     return ShermanServer.system(options, validation);
   }
@@ -110,23 +116,24 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   @Override
   protected Parting part(PoolChange change, ShermanServer giver, long key, boolean upper) {
-    return new Bound(() -> new ShermanFences(change, giver).fence(key));
+    return Parting.at(() -> new ShermanFences(change, giver).fence(key));
   }
 
   @Override
   protected Parting partHalf(PoolChange change, ShermanServer giver) {
-    return new Bound(() -> new ShermanFences(change, giver).middleFence(giver.low(), giver.high()));
+    return Parting.at(
+        () -> new ShermanFences(change, giver).middleFence(giver.low(), giver.high()));
   }
 
   @Override
   protected Parting partWhole(PoolChange change, ShermanServer giver) {
-    return new Bound(giver::low);
+    return Parting.at(giver::low);
   }
 
   /** {@inheritDoc} The pool has all there is of them, but locks that it held stay taken. */
   @Override
   protected Parting partLost(PoolChange change, ShermanServer heir, int lost) {
-    return new Bound(() -> partitioning().lowOfServer(lost));
+    return Parting.at(() -> partitioning().lowOfServer(lost));
   }
 
   /** Opens a worker of a compute server, or returns {@code null} if that is not in this process. */

@@ -1,22 +1,19 @@
 package pando.index.dex;
 
-import java.util.Objects;
-import java.util.Optional;
+import java.util.List;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
-import pando.fabric.VerbCounters;
-import pando.index.CacheCounters;
-import pando.index.EntrySource;
 import pando.index.Lease;
 import pando.index.Meters;
-import pando.index.MovablePartitions;
-import pando.index.Partitioning;
-import pando.index.PoolSpace;
-import pando.index.RangeIndex;
 import pando.index.Session;
-import pando.index.Unwritten;
+import pando.index.host.HostedIndex;
+import pando.index.host.Parting;
+import pando.index.host.Replaced;
+import pando.index.load.Loader;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Arguments;
+import pando.index.pool.PoolChange;
 
 /**
  * A DEX index: compute servers in this process, connected by a fabric to memory servers that other
@@ -28,24 +25,36 @@ import pando.index.pool.Arguments;
  * <p>Compute servers that a change of partitions concerns write back their caches and restart with
  * empty ones.
  */
-public final class DexIndex implements RangeIndex {
+@SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
+public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
   /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
   private final Fabric fabric;
+  private final DexOptions options;
   private final NodeLayout layout;
-  private final boolean isShared;
-  final DexMembers members = new DexMembers();
-  private final Partitions partitions;
 
-  private DexIndex(Fabric fabric, DexOptions options, boolean isShared) {
+  DexIndex(Fabric fabric, DexOptions options, int first, int count) {
+    checkHandlers(fabric, options);
+    super(fabric, options, first, count, PartitionWorker::open);
+    this.fabric = fabric;
+    this.options = options;
+    this.layout = options.layout();
+  }
+
+  /** Prepares an index with one compute server here, as {@link DexOptions#createAt} says. */
+  DexIndex(Fabric fabric, DexOptions options, int number) {
+    checkHandlers(fabric, options);
+    super(fabric, options, number, PartitionWorker::open);
+    this.fabric = fabric;
+    this.options = options;
+    this.layout = options.layout();
+  }
+
+  private static void checkHandlers(Fabric fabric, DexOptions options) {
     if (options.offloading()) {
       Arguments.checkHandlers(fabric, options.system(), DexOffload.FUNCTION);
     }
-    this.fabric = fabric;
-    this.layout = options.layout();
-    this.isShared = isShared;
-    this.partitions = new Partitions(fabric, options, layout, members);
   }
 
   /**
@@ -55,57 +64,17 @@ public final class DexIndex implements RangeIndex {
    * @throws IllegalArgumentException if a memory server lacks the handler that offloading needs
    */
   public static DexIndex create(Fabric fabric, DexOptions options) {
-    return create(fabric, options, 0, options.computeServers());
-  }
-
-  /** As {@link DexOptions#create}. */
-  static DexIndex create(Fabric fabric, DexOptions options, int first, int count) {
-    Arguments.checkServers(options, first, count);
-    DexIndex index = new DexIndex(fabric, options, count < options.computeServers());
-    Partitioning equal = Partitioning.equalWidth(options.computeServers());
-    index.partitions.make(equal, equal, first, count);
-    return index;
-  }
-
-  /** As {@link DexOptions#createAt}. */
-  static DexIndex createAt(Fabric fabric, DexOptions options, int number) {
-    Arguments.checkServer(options, number);
-    DexIndex index = new DexIndex(fabric, options, true);
-    Partitioning leaves = Partitioning.equalWidth(options.computeServers());
-    index.partitions.make(Partitioning.undivided(number), leaves, number, 1);
-    return index;
-  }
-
-  /** As {@link DexOptions#join}. */
-  static DexIndex join(Fabric fabric, DexOptions options, int first, int count) {
-    Arguments.checkServers(options, first, count);
-    DexIndex index = new DexIndex(fabric, options, true);
-    index.partitions.join(first, count);
-    return index;
-  }
-
-  /** As {@link DexOptions#joinAt}. */
-  static DexIndex joinAt(Fabric fabric, DexOptions options, int number) {
-    Arguments.checkServer(options, number);
-    DexIndex index = new DexIndex(fabric, options, true);
-    index.partitions.joinAt(number);
-    return index;
+    return options.create(fabric, 0, options.computeServers());
   }
 
   @Override
-  public String name() {
-    return "dex";
+  protected List<DexServer> servers() {
+    return super.servers();
   }
 
   @Override
-  public Fabric fabric() {
-    return fabric;
-  }
-
-  @Override
-  public Session session() {
-    partitions.checkOpen();
-    return new DexSession(partitions, members, layout, false, lease());
+  protected Session session(int home) {
+    return new DexSession(this, layout, false, lease());
   }
 
   /**
@@ -118,14 +87,14 @@ public final class DexIndex implements RangeIndex {
 
   /** As {@link #wideSession()}; it answers while a lease is held, without one always. */
   WideSession wideSession(@Nullable Lease lease) {
-    partitions.checkOpen();
-    DexSession session = new DexSession(partitions, members, layout, true, lease);
+    checkOpen();
+    DexSession session = new DexSession(this, layout, true, lease);
     return new WideSession(session, layout.keyBytes());
   }
 
   /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
-  @Nullable Lease lease() {
-    return partitions.lease();
+  @Nullable Lease sessionLease() {
+    return lease();
   }
 
   /** Returns the length of its keys in bytes. */
@@ -135,7 +104,7 @@ public final class DexIndex implements RangeIndex {
 
   @Override
   public void meters(Meters to) {
-    RangeIndex.super.meters(to);
+    super.meters(to);
     to.count("pando.cache.coolings", "Picked for eviction.", () -> cache().coolings());
     to.count(
         "pando.cache.second.chances",
@@ -147,92 +116,57 @@ public final class DexIndex implements RangeIndex {
     to.count("pando.offloads", meaning, () -> cache().offloadFallbacks(), "outcome", "returned");
   }
 
-  /** Returns the partitions that this process knows; those in the pool may be newer. */
   @Override
-  public Partitioning partitioning() {
-    return partitions.current();
+  protected int system() {
+    return options.systemNumber();
   }
 
   @Override
-  public boolean serves(long key) {
-    return members.find(partitioning().ownerOfKey(key)) != null;
+  protected String kind() {
+    return options.kind();
   }
 
   @Override
-  public boolean isShared() {
-    return isShared;
-  }
-
-  /**
-   * {@inheritDoc}
-   *
-   * <p>Must be called before other processes join. Changes the partitions to ranges with about
-   * equal numbers of leaves.
-   */
-  @Override
-  public long bulkLoad(EntrySource entries, double fill) {
-    Objects.requireNonNull(entries, "entries");
-    Arguments.checkFill(fill);
-    return partitions.load(entries, fill);
+  protected long changeBytes() {
+    return Topology.bytes(layout);
   }
 
   @Override
-  public Optional<MovablePartitions> partitions() {
-    return Optional.of(partitions);
+  protected DexServer server(int number, RandomGenerator random) {
+    return new DexServer(number, fabric, options, layout);
   }
 
   @Override
-  public VerbCounters verbs() {
-    return members.totals().verbs();
+  protected Loader loader(DexServer server, double fill) {
+    return new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill);
   }
 
   @Override
-  public CacheCounters cache() {
-    return members.totals().cache();
+  protected Replaced replaced(PoolChange change, DexServer server) {
+    return new EmptyTree(change, topology(change), server);
+  }
+
+  private Topology topology(PoolChange change) {
+    return new Topology(change, fabric, layout);
   }
 
   @Override
-  public long poolBytes() {
-    return members.nodes() * layout.nodeBytes();
-  }
-
-  /** {@inheritDoc} Writes the caches back before. */
-  @Override
-  public PoolSpace space() {
-    return partitions.space();
+  protected Parting part(PoolChange change, DexServer giver, long key, boolean upper) {
+    return Parting.at(() -> topology(change).fence(key));
   }
 
   @Override
-  public long cachedBytes() {
-    return members.cachedBytes();
+  protected Parting partHalf(PoolChange change, DexServer giver) {
+    return Parting.at(() -> topology(change).middleFence(giver.low(), giver.high()));
   }
 
   @Override
-  public void flush() {
-    partitions.flush();
+  protected Parting partWhole(PoolChange change, DexServer giver) {
+    return Parting.at(giver::low);
   }
 
   @Override
-  public Unwritten unwritten() {
-    return isClosed() ? Unwritten.NONE : members.unwritten();
-  }
-
-  @Override
-  public boolean isClosed() {
-    return partitions.isClosed();
-  }
-
-  /**
-   * {@inheritDoc}
-   *
-   * <p>Waits for operations that are under way, but not for a change of partitions in another
-   * process.
-   *
-   * @throws IllegalStateException if the fabric is closed; the index is then closed, too, and nodes
-   *     that were not written back are lost
-   */
-  @Override
-  public void close() {
-    partitions.close();
+  protected Parting partLost(PoolChange change, DexServer heir, int lost) {
+    return Parting.at(() -> partitioning().lowOfServer(lost));
   }
 }

@@ -4,6 +4,7 @@ import java.util.List;
 import pando.fabric.Fabric;
 import pando.index.IndexSystem;
 import pando.index.Tree;
+import pando.index.host.HostedIndex;
 import pando.index.node.NodeLayout;
 import pando.index.settings.Setting;
 import pando.index.settings.Settings;
@@ -237,12 +238,12 @@ public final class DexOptions extends SystemOptions<DexOptions> {
 
   @Override
   public DexIndex create(Fabric fabric, int first, int count) {
-    return DexIndex.create(fabric, this, first, count);
+    return HostedIndex.made(new DexIndex(fabric, this, first, count));
   }
 
   @Override
   public DexIndex join(Fabric fabric, int first, int count) {
-    return DexIndex.join(fabric, this, first, count);
+    return HostedIndex.joined(new DexIndex(fabric, this, first, count));
   }
 
   @Override
@@ -252,12 +253,12 @@ public final class DexOptions extends SystemOptions<DexOptions> {
 
   @Override
   public DexIndex createAt(Fabric fabric, int number) {
-    return DexIndex.createAt(fabric, this, number);
+    return HostedIndex.made(new DexIndex(fabric, this, number));
   }
 
   @Override
   public DexIndex joinAt(Fabric fabric, int number) {
-    return DexIndex.joinAt(fabric, this, number);
+    return HostedIndex.joined(new DexIndex(fabric, this, number));
   }
 
   @Override

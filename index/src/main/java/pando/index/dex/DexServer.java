@@ -1,34 +1,41 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import pando.fabric.BackgroundTask;
+import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.CacheCounters;
-import pando.index.Partitioning;
+import pando.index.PoolPart;
 import pando.index.Unwritten;
 import pando.index.cache.CacheContext;
 import pando.index.cache.NodeCache;
 import pando.index.cache.NodeSweep;
+import pando.index.host.HostedServer;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
+import pando.index.pool.KeptNodes;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.WriteBack;
 
 /**
- * One compute server: the range of keys that it owns, its cache, and its node allocator.
+ * One compute server: the range of keys that it owns, its cache, and its node allocator. It has a
+ * gate of its own.
  *
- * <p>The range changes only while the gate is shut and the cache is empty.
+ * <p>The range, of the first words of keys, changes only while the gate is shut and the cache is
+ * empty. Sessions look at the cache outside the gate, too, so it stays until the last of them has
+ * left.
  */
-final class DexServer {
-  final int number;
+final class DexServer extends HostedServer {
   final DexOptions options;
   final NodeLayout layout;
   final NodeGuard guard;
@@ -38,18 +45,6 @@ final class DexServer {
   /** Name of this process at the memory servers. */
   final long process;
 
-  final Gate gate = new Gate();
-
-  /**
-   * Bounds of the first words of the range's keys, both inclusive; with {@code low > high} the
-   * server owns no key.
-   */
-  private long low = Long.MAX_VALUE;
-
-  private long high = Long.MIN_VALUE;
-
-  private volatile boolean retired;
-
   /** The cache context for the server's own work: write-back and returning free nodes. */
   final CacheContext house;
 
@@ -57,9 +52,12 @@ final class DexServer {
   private final BackgroundTask sweeper;
 
   private final AtomicInteger offloadingHolds = new AtomicInteger();
+  private int sessions;
+  private boolean isLeft;
+  private boolean isClosed;
 
   DexServer(int number, Fabric fabric, DexOptions options, NodeLayout layout) {
-    this.number = number;
+    super(number, options.systemNumber(), options.sessionsMax());
     this.options = options;
     this.layout = layout;
     this.process = fabric.process();
@@ -83,7 +81,7 @@ final class DexServer {
             options.writeBackNanos(),
             sweeper::wake,
             sweeper::wakeAfter,
-            () -> newSweep(gate.pass(house.worker())));
+            () -> newSweep(pass(house.worker())));
     cache.dirty().marks().onSet(writeBack::note);
   }
 
@@ -110,46 +108,44 @@ final class DexServer {
     return new NodeSweep(cache, writeBack, house, pass);
   }
 
-  /** Ends the writing of changes by their age. */
-  void stopSweeping() {
+  @Override
+  protected boolean sharesGate() {
+    return false;
+  }
+
+  /** {@inheritDoc} Ends the writing of changes by their age. */
+  @Override
+  public void stop() {
     sweeper.close();
   }
 
   /**
-   * Writes what was changed before the call, while operations go on. Where entries have moved from
-   * node to node meanwhile, operations are kept out for the rest.
+   * {@inheritDoc} Where entries have moved from node to node meanwhile, operations are kept out for
+   * the rest.
    */
-  void writeBack() {
+  @Override
+  protected void writeBack() {
     Failures failures = new Failures();
     long moves = cache.dirty().moves();
     failures.collect(this::sweepAll);
     if (cache.dirty().moves() != moves) {
-      failures.collect(this::flushAlone);
+      failures.collect(() -> quietly(house.worker(), this::settle));
     }
     failures.rethrow();
   }
 
   private void sweepAll() {
-    Gate.Pass pass = gate.pass(house.worker());
+    Gate.Pass pass = pass(house.worker());
     try {
       newSweep(pass).writeAll();
     } finally {
-      gate.forget(pass);
+      forget(pass);
     }
   }
 
-  private void flushAlone() {
-    if (gate.shut(house.worker())) {
-      try {
-        flush();
-      } finally {
-        gate.open();
-      }
-    }
-  }
-
-  /** Returns what is in the cache alone: whole nodes. */
-  Unwritten unwritten() {
+  /** {@inheritDoc} These are whole nodes. */
+  @Override
+  protected Unwritten unwritten() {
     long bytes = cache.dirty().count() * layout.nodeBytes();
     return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
   }
@@ -177,95 +173,84 @@ final class DexServer {
     allocator.free(context.worker(), context.message(), address);
   }
 
-  /** Returns the verbs that were issued without a session's worker. */
-  VerbCounters verbs() {
+  @Override
+  protected VerbCounters verbs() {
     return house.worker().counters();
   }
 
-  /** Returns the events of its cache that no session's worker has caused. */
-  CacheCounters events() {
-    return new CacheCounters(0, 0, 0, 0, 0, 0, 0, house.writeBacks, 0, 0, 0);
+  @Override
+  protected CacheCounters events() {
+    return CacheCounters.ofWriteBacks(house.writeBacks);
   }
 
-  /** Returns whether the server owns the keys with a first word. */
-  boolean owns(long first) {
-    return low <= first && first <= high;
-  }
-
-  long low() {
-    return low;
-  }
-
-  long high() {
-    return high;
-  }
-
-  /** Returns whether the server has been taken out of the index. */
-  boolean isRetired() {
-    return retired;
-  }
-
-  /**
-   * Writes back all dirty nodes. The gate must be shut.
-   *
-   * @throws pando.fabric.PandoException if a node could not be written; all others were
-   */
-  void flush() {
+  @Override
+  protected void settle() {
     cache.flush(house);
   }
 
-  /** Empties the cache. No node may be dirty, and the gate must be shut. */
-  void clear() {
+  /** Empties the cache, in which no node is dirty. */
+  @Override
+  protected void clear() {
     cache.clear();
     offloadingHolds.set(0);
   }
 
-  /**
-   * Sets the root that descents start from. The cache must be empty, and the gate shut or not yet
-   * used.
-   */
-  void setRoot(long root) {
+  /** {@inheritDoc} It was emptied before. */
+  @Override
+  protected void forget(Backoff backoff) {}
+
+  /** Sets the root that descents start from. The cache is empty. */
+  @Override
+  protected void open(Catalogue catalogue, long root) {
     cache.setRoot(Catalogue.rootAddress(root), Catalogue.rootLevel(root));
   }
 
-  /**
-   * Sets the range that {@code partitioning} gives the server, if any, and opens the gate unless it
-   * was closed for good.
-   */
-  void resume(Partitioning partitioning) {
-    boolean has = partitioning.hasServer(number);
-    low = has ? partitioning.lowOfServer(number) : Long.MAX_VALUE;
-    high = has ? partitioning.highOfServer(number) : Long.MIN_VALUE;
-    gate.open();
+  @Override
+  protected long poolBytes() {
+    return allocator.nodesInUse() * layout.nodeBytes();
   }
 
-  /** Returns whether {@code partitioning} gives the server the range that it has now. */
-  boolean hasRange(Partitioning partitioning) {
-    return partitioning.hasServer(number)
-        ? low == partitioning.lowOfServer(number) && high == partitioning.highOfServer(number)
-        : low > high;
+  @Override
+  protected List<PoolPart> kept() {
+    return KeptNodes.of(allocator);
   }
 
-  /** Returns unused nodes to the memory servers. */
-  void trim() {
-    allocator.trim(house.worker(), house.message());
+  @Override
+  protected synchronized long cachedBytes() {
+    return isClosed ? 0 : cache.bytes();
   }
 
-  /**
-   * Marks the server as removed from the index; sessions with a worker of it then look for the new
-   * owner of a key.
-   */
-  void retire() {
-    retired = true;
+  @Override
+  protected void trim(Worker worker, long message) {
+    allocator.trim(worker, message);
   }
 
-  /**
-   * Closes the gate for good and frees the local memory. The gate must be shut, or no session has a
-   * worker.
-   */
-  void close() {
-    gate.close();
-    Closing.all(sweeper::close, cache::close);
+  /** Opens a session's context. */
+  synchronized CacheContext enter() {
+    CacheContext context = cache.open();
+    sessions++;
+    return context;
+  }
+
+  /** Closes a session's context. */
+  synchronized void leave(CacheContext context) {
+    cache.close(context);
+    sessions--;
+    closeIfLeft();
+  }
+
+  /** Frees the local memory: with the last session's context, if some are open. */
+  @Override
+  public synchronized void close() {
+    isLeft = true;
+    closeIfLeft();
+  }
+
+  private void closeIfLeft() {
+    if (isLeft && sessions == 0 && !isClosed) {
+      isClosed = true;
+      cache.close();
+    }
   }
 
   /** Keeps every worker from offloading until {@link #resumeOffloading}. */
@@ -295,8 +280,8 @@ final class DexServer {
       return false;
     }
     MemorySegment memory = cache.memory();
-    return layout.first(memory, nodeLow) < low
-        || layout.first(memory, nodeHigh) > high
+    return layout.first(memory, nodeLow) < low()
+        || layout.first(memory, nodeHigh) > high()
         || layout.isEverything(memory, nodeLow, nodeHigh);
   }
 

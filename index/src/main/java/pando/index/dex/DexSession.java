@@ -7,17 +7,16 @@ import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Lease;
 import pando.index.Partitioning;
+import pando.index.host.HostedSession;
 import pando.index.node.NodeLayout;
 import pando.index.session.KeyGroups;
 import pando.index.session.Request;
-import pando.index.session.RoutedSession;
 
 /** One thread's session: sends each operation to the compute server that owns the key. */
-final class DexSession extends RoutedSession<PartitionWorker> {
+final class DexSession extends HostedSession<PartitionWorker> {
   private static final int ATTEMPTS_MAX = 1_000;
 
-  private final Partitions partitions;
-  private final DexMembers members;
+  private final DexIndex index;
   private final NodeLayout layout;
   private final Request request = new Request();
 
@@ -46,15 +45,9 @@ final class DexSession extends RoutedSession<PartitionWorker> {
    *     if not, the keys are numbers, which are repeated
    * @param lease while which it answers, {@code null} for always
    */
-  DexSession(
-      Partitions partitions,
-      DexMembers members,
-      NodeLayout layout,
-      boolean takesWords,
-      @Nullable Lease lease) {
-    super(DexOptions.COMPUTE_SERVERS_MAX, lease);
-    this.partitions = partitions;
-    this.members = members;
+  DexSession(DexIndex index, NodeLayout layout, boolean takesWords, @Nullable Lease lease) {
+    super(index, NO_HOME, lease);
+    this.index = index;
     this.layout = layout;
     this.takesWords = takesWords;
     this.wanted = new long[layout.keyWords()];
@@ -113,21 +106,21 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   @Override
   protected boolean operate(Request asked) {
     setWords(wanted, asked.key());
-    PartitionWorker worker = enter(wanted[0]);
+    PartitionWorker worker = begin(wanted[0]);
     try {
       boolean isThere = worker.operate(asked, wanted);
       setEntry(asked.key(), worker.value());
       return isThere;
     } finally {
-      worker.exit();
+      worker.end();
     }
   }
 
   @Override
   protected void operate(KeyGroups groups) {
-    PartitionWorker worker = enter(groups.next());
+    PartitionWorker worker = begin(groups.next());
     try {
-      groups.take(worker.server().low(), worker.server().high());
+      groups.take(worker.low(), worker.high());
       for (int i = 0; i < groups.size(); i++) {
         groups.request(i, request);
         setWords(wanted, request.key());
@@ -137,7 +130,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
         }
       }
     } finally {
-      worker.exit();
+      worker.end();
     }
   }
 
@@ -149,21 +142,21 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   protected boolean neighbour(long number, boolean down) {
     setWords(wanted, number);
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      Partitioning partitioning = partitions.current();
+      Partitioning partitioning = index.partitioning();
       System.arraycopy(wanted, 0, next, 0, wanted.length);
       while (true) {
-        PartitionWorker worker = enter(next[0]);
+        PartitionWorker worker = begin(next[0]);
         boolean isThere;
         long bound;
         try {
           isThere = worker.neighbour(next, down);
-          bound = down ? worker.server().low() : worker.server().high();
+          bound = down ? worker.low() : worker.high();
           if (isThere) {
             worker.copyKey(found);
             setEntry(number(found, 0), worker.value());
           }
         } finally {
-          worker.exit();
+          worker.end();
         }
         boolean end = bound == (down ? Long.MIN_VALUE : Long.MAX_VALUE);
         if (isThere || end) {
@@ -182,7 +175,7 @@ final class DexSession extends RoutedSession<PartitionWorker> {
   }
 
   private boolean areTrailsCurrent(Partitioning partitioning, long from, long to, boolean down) {
-    if (partitions.current() != partitioning) {
+    if (index.partitioning() != partitioning) {
       return false;
     }
     int step = down ? -1 : 1;
@@ -205,14 +198,14 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     long visited = 0;
     while (visited < limit) {
       int max = (int) Math.min(scanValues.length, limit - visited);
-      PartitionWorker worker = enter(next[0]);
+      PartitionWorker worker = begin(next[0]);
       int entries;
       boolean goesOn;
       try {
         entries = worker.copyLeaf(next, last, down, max, scanKeys, scanValues);
         goesOn = worker.goesOn(last, down, next);
       } finally {
-        worker.exit();
+        worker.end();
       }
       for (int i = 0; i < entries; i++) {
         int entry = down ? entries - 1 - i : i;
@@ -229,71 +222,14 @@ final class DexSession extends RoutedSession<PartitionWorker> {
     return visited;
   }
 
-  @Override
-  protected double estimateSize(long low) {
-    PartitionWorker worker = enter(low);
-    try {
-      return worker.estimateSize();
-    } finally {
-      worker.exit();
-    }
-  }
-
-  @Override
-  protected long highOfRange(long number) {
-    Partitioning partitioning = partitions.current();
-    return partitioning.highOfRange(partitioning.rangeOfKey(number));
-  }
-
-  @Override
-  protected void runAlone(Runnable action) {
-    partitions.alone(action);
-  }
-
   /**
-   * Returns a worker of the compute server that owns a key, inside the server's gate.
+   * Begins an operation at the compute server that owns a key.
    *
    * @param first word of the key
    */
-  private PartitionWorker enter(long first) {
-    for (int attempt = 0; ; attempt++) {
-      Partitioning partitioning = partitions.current();
-      int owner = partitioning.ownerOfKey(first);
-      PartitionWorker worker = opened(owner);
-      if (worker == null || worker.server().isRetired()) {
-        worker = open(owner);
-      }
-      if (worker != null) {
-        worker.enter();
-        if (worker.server().owns(first)) {
-          return worker;
-        }
-        worker.exit();
-      }
-      if (attempt == ATTEMPTS_MAX) {
-        throw new StalledException(
-            "the partitions kept changing: key=" + first + ", attempts=" + attempt);
-      }
-      partitions.awaitOwner(partitioning, first, owner, worker != null, attempt);
-    }
-  }
-
-  private @Nullable PartitionWorker open(int owner) {
-    // Close the stale worker first, as the number of open sessions is limited.
-    setWorker(owner, null);
-    partitions.checkOpen();
-    DexServer server = members.find(owner);
-    setWorker(owner, server == null ? null : members.worker(server));
-    return opened(owner);
-  }
-
-  @Override
-  protected void checkIndexOpen() {
-    partitions.checkOpen();
-  }
-
-  @Override
-  protected void retire(PartitionWorker worker) {
-    members.retire(worker);
+  private PartitionWorker begin(long first) {
+    PartitionWorker worker = enter(first);
+    worker.begin();
+    return worker;
   }
 }

@@ -93,7 +93,7 @@ public final class DexStrings implements ByteStrings {
   private StringSession opened() {
     WideSession words = index.wideSession(null);
     try {
-      return new StringSession(this, keys, words, index.lease(), new Blobs(space));
+      return new StringSession(this, keys, words, index.sessionLease(), new Blobs(space));
     } catch (Throwable e) {
       Closing.after(e, words::close);
       throw e;

@@ -4,21 +4,20 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
-import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.cache.CacheContext;
 import pando.index.cache.DirtyNodes;
 import pando.index.cache.Frames;
+import pando.index.host.GatedWorker;
 import pando.index.node.NodeLayout;
 import pando.index.session.Failures;
-import pando.index.session.Gate;
 import pando.index.session.Request;
 
 /**
  * One worker's operations on the keys of one compute server. The caller is inside the server's
  * gate, and the server owns the keys.
  */
-final class PartitionWorker {
+final class PartitionWorker extends GatedWorker {
   /** Results of an attempt on a leaf. */
   private static final int FOUND = 0;
 
@@ -35,7 +34,6 @@ final class PartitionWorker {
   private final Offload offload;
   private final DexSplits splits;
   private final DexMerges merges;
-  private final Gate.Pass pass;
   private final Trail trail;
   private final DexSize size;
 
@@ -50,7 +48,8 @@ final class PartitionWorker {
   private long resume;
   private int entriesLeft;
 
-  PartitionWorker(DexServer server, CacheContext context) {
+  PartitionWorker(DexServer server, int session, CacheContext context) {
+    super(server, session, context.worker());
     this.server = server;
     this.context = context;
     this.layout = server.layout;
@@ -62,21 +61,33 @@ final class PartitionWorker {
     this.offload = descent.offload;
     this.splits = new DexSplits(server, context, descent, sharedNodes, sharedSplits);
     this.merges = new DexMerges(server, context, descent, sharedNodes, sharedSplits);
-    this.pass = server.gate.pass(context.worker());
     this.trail = new Trail(memory);
     this.size = new DexSize(server, context, descent);
   }
 
-  DexServer server() {
-    return server;
+  /** Opens a session's worker; the session has a number at the server. */
+  static PartitionWorker open(DexServer server, int session) {
+    CacheContext context = server.enter();
+    try {
+      return new PartitionWorker(server, session, context);
+    } catch (Throwable e) {
+      server.leave(context);
+      throw e;
+    }
   }
 
-  VerbCounters verbs() {
-    return context.worker().counters();
+  /** Returns the least first word of the server's keys. */
+  long low() {
+    return server.low();
   }
 
-  /** Returns the events of its cache that this worker has caused. */
-  CacheCounters events() {
+  /** Returns the greatest first word of the server's keys. */
+  long high() {
+    return server.high();
+  }
+
+  @Override
+  protected CacheCounters events() {
     return new CacheCounters(
         descent.leafHits,
         descent.leafMisses,
@@ -91,23 +102,24 @@ final class PartitionWorker {
         descent.restarts);
   }
 
-  void enter() {
-    pass.enter();
+  /** Begins the work of an operation, inside the gate. */
+  void begin() {
     descent.begin();
   }
 
-  void exit() {
+  /** Ends the operation. */
+  void end() {
     try {
       // Only after a failure is one in use.
       descent.endFetched();
     } finally {
-      pass.exit();
+      exit();
     }
   }
 
-  void close() {
-    server.gate.forget(pass);
-    server.cache.close(context);
+  @Override
+  protected void release() {
+    server.leave(context);
   }
 
   /** Copies out the words of the key that the last floor or ceiling found. */
@@ -480,10 +492,15 @@ final class PartitionWorker {
     return entries;
   }
 
-  /** Returns about how many entries the server's range has. */
-  double estimateSize() {
+  @Override
+  protected double sizeOf(long low, long high) {
+    descent.begin();
     offload.withdraw();
-    return size.of(server.low(), server.high());
+    try {
+      return size.of(low, high);
+    } finally {
+      descent.endFetched();
+    }
   }
 
   /**

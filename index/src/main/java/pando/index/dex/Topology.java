@@ -3,23 +3,18 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
+import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.EntrySource;
-import pando.index.Partitioning;
-import pando.index.load.BulkLoad;
-import pando.index.load.TreeBuilder;
 import pando.index.node.NodeCheck;
 import pando.index.node.NodeLayout;
 import pando.index.pool.Catalogue;
-import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 
-/** A change of a whole DEX tree, or of its partitions. */
-final class Topology extends PoolChange {
+/** Looks at a DEX tree for a change of its partitions, or of the tree as a whole. */
+final class Topology {
   private static final int READS_MAX = 20;
   private static final int WALKS_MAX = 1_000;
 
@@ -34,52 +29,28 @@ final class Topology extends PoolChange {
   private static final int TO = LEAST + 3;
   private static final int KEYS = LEAST + 4;
 
-  private final Fabric fabric;
-  private final DexOptions options;
+  private final PoolChange change;
+  private final Worker worker;
   private final NodeLayout layout;
-  private final DexMembers members;
   private final MemorySegment memory;
   private final NodeGuard guard;
 
-  Topology(Fabric fabric, DexOptions options, NodeLayout layout, DexMembers members) {
-    super(
-        fabric,
-        layout.offset(NodeLayout.LEVELS_MAX) + (long) KEYS * layout.keyBytes(),
-        new NodePlaces(fabric, layout.nodeBytes()),
-        options.systemNumber(),
-        members::add);
-    this.fabric = fabric;
-    this.options = options;
+  /**
+   * Creates what looks at a tree.
+   *
+   * @param change has {@link #bytes} of local memory
+   */
+  Topology(PoolChange change, Fabric fabric, NodeLayout layout) {
+    this.change = change;
+    this.worker = change.worker();
     this.layout = layout;
-    this.members = members;
-    this.memory = worker().memory();
+    this.memory = worker.memory();
     this.guard = new NodeGuard(fabric, layout);
   }
 
-  /** Builds a tree without entries, with a leaf for each partition; returns its root pointer. */
-  long buildEmpty(DexServer server, Partitioning leaves) {
-    return build(server, 1, builder -> BulkLoad.empty(builder, leaves, leaves));
-  }
-
-  /**
-   * Puts a tree of entries in place of one without, and partitions of about equal numbers of leaves
-   * in place of others.
-   */
-  BulkLoad.Built replace(
-      long root, DexServer server, EntrySource entries, double fill, Partitioning before) {
-    return build(
-        server, fill, builder -> BulkLoad.replace(builder, entries, before, catalogue(), root));
-  }
-
-  private <T> T build(DexServer server, double fill, Function<TreeBuilder, T> load) {
-    try (TreeBuilder builder =
-        new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill)) {
-      try {
-        return load.apply(builder);
-      } finally {
-        members.add(builder.verbs());
-      }
-    }
+  /** Returns the local memory that it needs. */
+  static long bytes(NodeLayout layout) {
+    return layout.offset(NodeLayout.LEVELS_MAX) + (long) KEYS * layout.keyBytes();
   }
 
   /**
@@ -149,14 +120,14 @@ final class Topology extends PoolChange {
         if (attempt == WALKS_MAX) {
           throw e;
         }
-        worker().backoff().pause(attempt);
+        worker.backoff().pause(attempt);
       }
     }
   }
 
   private long leafFence(long first) {
     long key = layout.least(memory, first, key(FROM));
-    long root = catalogue().root();
+    long root = change.catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = least();
     long high = greatest();
@@ -181,7 +152,7 @@ final class Topology extends PoolChange {
   private long middle(long from, long to) {
     long start = layout.least(memory, from, key(FROM));
     long end = layout.greatest(memory, to, key(TO));
-    long root = catalogue().root();
+    long root = change.catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = least();
     long high = greatest();
@@ -209,7 +180,7 @@ final class Topology extends PoolChange {
     long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
-      layout.readImage(worker(), address, node);
+      layout.readImage(worker, address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
         problem = NodeCheck.fences(layout, memory, node, low, high);
@@ -217,7 +188,7 @@ final class Topology extends PoolChange {
       if (problem == null) {
         return node;
       }
-      worker().backoff().pause(attempt);
+      worker.backoff().pause(attempt);
     }
     throw new CorruptNodeException(address, String.valueOf(problem));
   }

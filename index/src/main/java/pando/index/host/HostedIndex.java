@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
@@ -24,7 +25,6 @@ import pando.index.PoolSpace;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Unwritten;
-import pando.index.bugs.PlantedBug;
 import pando.index.load.BulkLoad;
 import pando.index.load.Loader;
 import pando.index.pool.Arguments;
@@ -40,7 +40,7 @@ import pando.index.session.Failures;
  * @param <S> a compute server
  * @param <W> one session's worker at a compute server
  */
-public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker>
+public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     implements RangeIndex {
   private final Fabric fabric;
   private final IndexOptions options;
@@ -53,7 +53,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   /** Whether this process made it, with all of its compute servers. */
   private boolean isMadeWhole;
 
-  private final Changes changes;
+  private final PartitionChanges<S, W> changes;
 
   /** The compute servers and workers of this process. */
   final Members<S, W> members;
@@ -98,7 +98,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     this.ranged = ranged;
     this.members = new Members<>(opener);
     this.changes =
-        new Changes(
+        new PartitionChanges<>(
+            this,
+            members,
             ranged
                 ? Partitioning.equalWidth(options.computeServers())
                 : Partitioning.undivided(first));
@@ -142,6 +144,19 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return options.nodeBytes();
   }
 
+  /** Returns the local memory that a change has for nodes. Default: that of one. */
+  protected long changeBytes() {
+    return options.nodeBytes();
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @param home the compute server to which all operations go, {@link HostedSession#NO_HOME} for a
+   *     key's owner
+   */
+  protected abstract Session session(int home);
+
   /**
    * Makes an empty index in a pool that has none, and returns it.
    *
@@ -174,8 +189,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
           partitioning().servers(),
           nodeSizes());
       start(change);
-      build(1, loader -> begin(change, loader));
-      members.servers().forEach(server -> server.open(change.catalogue()));
+      long root = build(1, loader -> begin(change, loader));
+      members.servers().forEach(server -> server.open(change.catalogue(), root));
       change.catalogue().claim(options.nodeBytes());
     });
   }
@@ -196,9 +211,14 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   final void join() {
     open(change -> {
       change.catalogue().checkClaimed(options.nodeBytes(), kind());
-      changes.join(change);
+      Partitioning table = change.catalogue().readPartitioning();
+      for (int number = first; ranged && number < first + count; number++) {
+        table.rangeOfServer(number);
+      }
+      changes.setCurrent(table);
       start(change);
-      members.servers().forEach(server -> server.open(change.catalogue()));
+      long root = change.catalogue().root();
+      members.servers().forEach(server -> server.open(change.catalogue(), root));
     });
   }
 
@@ -240,10 +260,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
   }
 
-  private PoolChange opened() {
-    int nodeBytes = options.nodeBytes();
+  /** Begins a change of the index as a whole, which has no lock yet. */
+  final PoolChange opened() {
     NodePlaces places = new NodePlaces(fabric, rootBytes());
-    return new PoolChange(fabric, nodeBytes, places, system(), members::add);
+    return new PoolChange(fabric, changeBytes(), places, system(), members::add);
   }
 
   @Override
@@ -269,9 +289,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   @Override
   public final Session session() {
     members.checkOpen();
-    return options.isPartitioned()
-        ? HostedSession.partitioned(this)
-        : HostedSession.at(this, members.next().number);
+    return session(options.isPartitioned() ? HostedSession.NO_HOME : members.next().number);
   }
 
   @Override
@@ -313,10 +331,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
   public final long bulkLoad(EntrySource entries, double fill) {
     Objects.requireNonNull(entries, "entries");
     Arguments.checkFill(fill);
-    return changes.alone(change -> load(change, entries, fill));
+    return changes.alone((change, all) -> load(change, all, entries, fill));
   }
 
-  private long load(PoolChange change, EntrySource entries, double fill) {
+  private long load(PoolChange change, Quiet<S> all, EntrySource entries, double fill) {
+    all.empty();
     long before = change.catalogue().root();
     Replaced replaced = replaced(change, members.first());
     replaced.check(before);
@@ -325,39 +344,14 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
             fill,
             loader ->
                 BulkLoad.replace(loader, entries, partitioning(), change.catalogue(), before));
-    changes.loaded(built.partitioning());
+    changes.setCurrent(built.partitioning());
     for (S server : members.servers()) {
       setRange(server);
       server.forget(change.worker().backoff());
-      server.open(change.catalogue());
+      server.open(change.catalogue(), built.root());
     }
     replaced.free();
     return built.entries();
-  }
-
-  /** Keeps operations and background tasks out until {@link #resume}. */
-  private void shut(PoolChange change) {
-    if (!members.gate().shut(change.worker())) {
-      members.checkOpen();
-    }
-    boolean paused = false;
-    try {
-      members.servers().forEach(server -> server.pause(change.worker().backoff()));
-      paused = true;
-    } finally {
-      if (!paused) {
-        resume();
-      }
-    }
-  }
-
-  /** Resumes background tasks and opens the gate. */
-  private void resume() {
-    try {
-      members.servers().forEach(HostedServer::resume);
-    } finally {
-      members.gate().open();
-    }
   }
 
   private <T> T build(double fill, Function<Loader, T> load) {
@@ -387,7 +381,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final PoolSpace space() {
-    return changes.alone(change -> {
+    return changes.alone((_, all) -> {
+      all.flush();
       PoolSpace space = options.space(fabric);
       for (S server : members.servers()) {
         space = space.withUnused(server.kept());
@@ -417,7 +412,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   @Override
   public final boolean isClosed() {
-    return members.gate().isClosed();
+    return members.isClosed();
   }
 
   /**
@@ -429,7 +424,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
    */
   @Override
   public final void close() {
-    if (members.gate().isClosed()) {
+    if (isClosed()) {
       return;
     }
     PoolChange change;
@@ -441,35 +436,35 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     }
     try (change;
         var _ = changes.turn(change.worker())) {
-      if (members.gate().shut(change.worker())) {
-        close(change);
+      if (!isClosed()) {
+        close(change, new Quiet<>(members, members.gates(), change.worker()));
       }
     }
   }
 
   /** Closes the index of a closed fabric, where operations under way fail at their next verb. */
   private void closeAfterFabric(IllegalStateException failure) {
-    if (members.gate().close()) {
+    if (members.close()) {
       Closing.after(failure, members::end);
     }
   }
 
-  private void close(PoolChange change) {
+  private void close(PoolChange change, Quiet<S> all) {
     Losses losses = new Losses();
     boolean trimmed = false;
     try {
-      members.servers().forEach(server -> server.pause(change.worker().backoff()));
+      losses.defer(all::empty);
       losses.defer(() -> trim(change));
       trimmed = true;
     } finally {
       if (!trimmed) {
-        resume();
+        all.close();
       }
     }
     try {
       members.end();
     } finally {
-      members.gate().close();
+      members.close();
     }
     losses.rethrow();
   }
@@ -499,35 +494,81 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
     return Optional.<MovablePartitions>of(changes).filter(_ -> options.hasMovablePartitions());
   }
 
+  /** Throws {@link IllegalStateException} if the index is closed. */
+  protected final void checkOpen() {
+    members.checkOpen();
+  }
+
   /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
-  final @Nullable Lease lease() {
+  protected final @Nullable Lease lease() {
     return changes.lease();
   }
 
+  /** Returns the changes of partitions. */
+  final PartitionChanges<S, W> changes() {
+    return changes;
+  }
+
   /**
-   * Waits until a key has an owner in this process, as {@link PartitionChanges#awaitOwner} does.
+   * Runs an action of this thread while no other thread operates on compute servers of this
+   * process.
    */
-  final void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
-    changes.awaitOwner(seen, key, owner, isLocal, attempt);
+  final void alone(Worker worker, Runnable action) {
+    if (servers().stream().allMatch(HostedServer::sharesGate)) {
+      members.alone(worker, action);
+      return;
+    }
+    // Only with the turn no flush is under way that waits for one of the gates.
+    try (var _ = changes.turn(worker)) {
+      members.alone(worker, action);
+    }
   }
 
-  /** As {@link PartitionChanges#part}. Default: keys do not move. */
-  protected PartitionChanges.Parting part(PoolChange change, S giver, long key, boolean upper) {
+  final S add(PoolChange change, int number) {
+    S server = addLocal(change, number);
+    try {
+      server.open(change.catalogue(), change.catalogue().root());
+    } catch (Throwable e) {
+      members.retire(server);
+      throw e;
+    }
+    return server;
+  }
+
+  /** Takes a compute server without a range out of the index. */
+  final void retire(PoolChange change, S server) {
+    Failures failures = new Failures();
+    failures.collect(() -> server.trim(change.worker(), change.message()));
+    failures.collect(() -> members.retire(server));
+    failures.rethrow();
+  }
+
+  final boolean hasRange(S server, Partitioning table) {
+    return !options.isPartitioned() || server.hasRange(table);
+  }
+
+  /**
+   * Begins to take keys from a compute server, beside operations. Default: keys do not move.
+   *
+   * @param key its leaf's least key becomes the bound
+   * @param upper whether the keys from the bound on leave, or those below
+   */
+  protected Parting part(PoolChange change, S giver, long key, boolean upper) {
     throw unmovable();
   }
 
-  /** As {@link PartitionChanges#partHalf}. Default: keys do not move. */
-  protected PartitionChanges.Parting partHalf(PoolChange change, S giver) {
+  /** Begins to take about the upper half of its keys from a compute server, as {@link #part}. */
+  protected Parting partHalf(PoolChange change, S giver) {
     throw unmovable();
   }
 
-  /** As {@link PartitionChanges#partWhole}. Default: keys do not move. */
-  protected PartitionChanges.Parting partWhole(PoolChange change, S giver) {
+  /** Begins to take all keys from a compute server, as {@link #part}. */
+  protected Parting partWhole(PoolChange change, S giver) {
     throw unmovable();
   }
 
-  /** As {@link PartitionChanges#partLost}. Default: keys do not move. */
-  protected PartitionChanges.Parting partLost(PoolChange change, S heir, int lost) {
+  /** Begins to take all keys from a compute server that is lost, as {@link #part}. */
+  protected Parting partLost(PoolChange change, S heir, int lost) {
     throw unmovable();
   }
 
@@ -538,184 +579,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends HostedWorker
 
   /** Runs a step while operations and background tasks are kept out of this process. */
   protected final void quietly(PoolChange change, Runnable step) {
-    shut(change);
-    try {
+    try (var _ = new Quiet<>(members, members.gates(), change.worker())) {
       step.run();
-    } finally {
-      resume();
-    }
-  }
-
-  /**
-   * The partitions, and their changes. The compute servers of a process share one gate, so all of
-   * them are quiet where one is.
-   */
-  private final class Changes extends PartitionChanges<S, PoolChange> {
-    Changes(Partitioning table) {
-      super(table);
-    }
-
-    /** Reads the table of an index that is joined. */
-    void join(PoolChange change) {
-      Partitioning table = change.catalogue().readPartitioning();
-      for (int number = first; ranged && number < first + count; number++) {
-        table.rangeOfServer(number);
-      }
-      setCurrent(table);
-    }
-
-    void loaded(Partitioning table) {
-      setCurrent(table);
-    }
-
-    /** Makes a change of the index as a whole, with operations and background tasks kept out. */
-    <T> T alone(Function<PoolChange, T> step) {
-      return change(change -> {
-        shut(change);
-        try {
-          return step.apply(change);
-        } finally {
-          HostedIndex.this.resume();
-        }
-      });
-    }
-
-    @Override
-    public long sizeEstimate(int server) {
-      W worker = openWorker(server);
-      if (worker == null) {
-        throw new IllegalArgumentException("compute server does not live here: server=" + server);
-      }
-      try {
-        worker.enter();
-        try {
-          long low = worker.server().low();
-          long high = worker.server().high();
-          return low <= high ? Math.round(worker.sizeOf(low, high)) : 0;
-        } finally {
-          worker.exit();
-        }
-      } finally {
-        members.retire(worker);
-      }
-    }
-
-    @Override
-    public void checkOpen() {
-      members.checkOpen();
-    }
-
-    @Override
-    protected PoolChange open() {
-      return opened();
-    }
-
-    @Override
-    protected @Nullable S find(int number) {
-      return members.find(number);
-    }
-
-    @Override
-    protected S local(int number) {
-      return members.local(number);
-    }
-
-    @Override
-    protected List<S> locals() {
-      return members.servers();
-    }
-
-    @Override
-    protected S add(PoolChange change, int number) {
-      S server = addLocal(change, number);
-      try {
-        server.open(change.catalogue());
-      } catch (Throwable e) {
-        members.retire(server);
-        throw e;
-      }
-      return server;
-    }
-
-    @Override
-    protected void retire(PoolChange change, S server) {
-      Failures failures = new Failures();
-      failures.collect(() -> server.trim(change.worker(), change.message()));
-      failures.collect(() -> members.retire(server));
-      failures.rethrow();
-    }
-
-    @Override
-    protected void writeBack(S server) {
-      server.writeBack();
-    }
-
-    @Override
-    protected boolean hasRange(S server, Partitioning table) {
-      return !options.isPartitioned() || server.hasRange(table);
-    }
-
-    @Override
-    protected boolean isAlone() {
-      return members.gate().isAlone();
-    }
-
-    @Override
-    protected Quiet quiet(PoolChange change, List<S> servers) {
-      return new Quieted(change, servers);
-    }
-
-    @Override
-    protected Parting part(PoolChange change, S giver, long key, boolean upper) {
-      return HostedIndex.this.part(change, giver, key, upper);
-    }
-
-    @Override
-    protected Parting partHalf(PoolChange change, S giver) {
-      return HostedIndex.this.partHalf(change, giver);
-    }
-
-    @Override
-    protected Parting partWhole(PoolChange change, S giver) {
-      return HostedIndex.this.partWhole(change, giver);
-    }
-
-    @Override
-    protected Parting partLost(PoolChange change, S heir, int lost) {
-      return HostedIndex.this.partLost(change, heir, lost);
-    }
-  }
-
-  private final class Quieted implements PartitionChanges.Quiet {
-    private final PoolChange change;
-    private final List<S> servers;
-
-    Quieted(PoolChange change, List<S> servers) {
-      this.change = change;
-      this.servers = servers;
-      if (!servers.isEmpty() && !PlantedBug.MOVED_UNGATED) {
-        shut(change);
-      }
-    }
-
-    /** {@inheritDoc} That is done for the keys that leave alone. */
-    @Override
-    public void empty() {}
-
-    /** {@inheritDoc} If one fails, the others do so anyway. */
-    @Override
-    public void close() {
-      if (servers.isEmpty()) {
-        return;
-      }
-      Failures failures = new Failures();
-      for (S server : servers) {
-        if (!changes.hasRange(server, partitioning())) {
-          failures.collect(() -> server.takeOn(change, partitioning()));
-        }
-      }
-      failures.collect(HostedIndex.this::resume);
-      failures.rethrow();
     }
   }
 }

@@ -24,10 +24,7 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
   /** Number of the system, as in the catalogue of the pool. */
   public final int system;
 
-  /**
-   * Shut during a bulk load, while the index closes, and for {@link #tryAlone}. All compute servers
-   * of the index share one.
-   */
+  /** Shut during a change of the index or of its range, and for {@link #tryAlone}. */
   Gate gate = new Gate();
 
   /** Its background tasks, which add themselves. */
@@ -65,6 +62,15 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
     return high;
   }
 
+  /**
+   * Returns whether all compute servers of this process have one gate, so that an operation can go
+   * from one to the other inside it. If not, a change of ranges keeps operations out of those
+   * compute servers alone that it concerns. Default: they do.
+   */
+  protected boolean sharesGate() {
+    return true;
+  }
+
   /** Returns whether a table gives it the range that it has. */
   final boolean hasRange(Partitioning table) {
     return table.hasServer(number)
@@ -83,8 +89,7 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    * Takes on the range that a table gives it, in place of another one. The caller holds the lock of
    * the partition table, and no operation is under way. If that fails, the range stays as it is,
    * and the next operation that needs another one tries again. Where keys were {@linkplain
-   * PartitionChanges.Parting#give given} away it must not fail. Default: {@linkplain #setRange
-   * sets} it.
+   * Parting#give given} away it must not fail. Default: {@linkplain #setRange sets} it.
    */
   protected void takeOn(PoolChange change, Partitioning table) {
     setRange(table);
@@ -104,8 +109,25 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    * Called when the index is in place: after it was made, joined, or loaded in place of another.
    * The caller holds the lock of the partition table, and no operation is under way. Default: does
    * nothing.
+   *
+   * @param root pointer to its root
    */
-  protected void open(Catalogue catalogue) {}
+  protected void open(Catalogue catalogue, long root) {}
+
+  /**
+   * Writes to the pool what must not stay in local memory alone when ranges change, or the index is
+   * walked as a whole. No operation is under way. Default: nothing; what leaves is written when it
+   * does.
+   *
+   * @throws pando.fabric.PandoException if something could not be written; the rest was
+   */
+  protected void settle() {}
+
+  /**
+   * Drops what must not outlast a change of ranges, once it is {@linkplain #settle written}. No
+   * operation is under way. Default: nothing.
+   */
+  protected void clear() {}
 
   /** Drops all cached copies, after the index was replaced. */
   protected abstract void forget(Backoff backoff);
@@ -132,22 +154,14 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    */
   protected abstract void trim(Worker worker, long message);
 
-  /** Returns the number of entries that its caches have admitted. */
-  protected abstract long admissions();
-
-  /** Returns the number of entries that its caches have evicted to make room. */
-  protected abstract long evictions();
+  /** Returns the events of its caches that no session's worker counts. */
+  protected abstract CacheCounters events();
 
   /** Returns the verbs that its background tasks have issued. */
   protected VerbCounters verbs() {
     VerbCounters sum = new VerbCounters();
     tasks.forEach(task -> sum.add(task.verbs()));
     return sum;
-  }
-
-  /** Returns the events of its caches. */
-  final CacheCounters events() {
-    return new CacheCounters(0, 0, 0, admissions(), 0, 0, evictions(), 0, 0, 0, 0);
   }
 
   /**
@@ -185,9 +199,22 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    * @return whether the step was taken
    */
   protected final boolean tryAlone(Worker worker, long waitNanos, Runnable step) {
-    if (!gate.tryShut(worker, waitNanos)) {
-      return false;
+    return gate.tryShut(worker, waitNanos) && takeAlone(step);
+  }
+
+  /**
+   * Takes a step while no operation is under way; waits for those that are. Does nothing if the
+   * index is closed.
+   *
+   * @throws pando.fabric.StalledException if one does not end
+   */
+  protected final void quietly(Worker worker, Runnable step) {
+    if (gate.shut(worker)) {
+      takeAlone(step);
     }
+  }
+
+  private boolean takeAlone(Runnable step) {
     try {
       step.run();
     } finally {

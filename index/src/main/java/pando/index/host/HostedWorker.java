@@ -1,28 +1,26 @@
 package pando.index.host;
 
 import pando.fabric.Backoff;
-import pando.fabric.VerbCounters;
 import pando.index.CacheCounters;
 import pando.index.EntryVisitor;
 import pando.index.session.Failures;
-import pando.index.session.Gate;
 import pando.index.session.KeyGroups;
 import pando.index.session.LeafScan;
 import pando.index.session.NeighbourSearch;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 
-/** One session's operations at one compute server. Only the session's thread may use it. */
-public abstract class HostedWorker {
+/**
+ * One session's operations at one compute server, by numbers and under locks of leaves. Only the
+ * session's thread may use it.
+ */
+public abstract class HostedWorker extends GatedWorker {
   /** Keys that are touched before the first of them is stored. */
   private static final int TOUCHED = 32;
 
-  private final HostedServer server;
-  private final int session;
   private final WorkerContext context;
   private final NeighbourSearch neighbours;
   private final LeafScan scans;
-  private final Gate.Pass pass;
   private final Request request = new Request();
 
   /** The value that the last operation on a key found. */
@@ -40,12 +38,10 @@ public abstract class HostedWorker {
       WorkerContext context,
       NeighbourSearch neighbours,
       LeafScan scans) {
-    this.server = server;
-    this.session = session;
+    super(server, session, context.worker);
     this.context = context;
     this.neighbours = neighbours;
     this.scans = scans;
-    this.pass = server.gate.pass(context.worker);
   }
 
   /** Finds the entry of a key; returns whether there is one. */
@@ -108,24 +104,6 @@ public abstract class HostedWorker {
     return scans.next();
   }
 
-  /**
-   * Begins an operation. The index is not closed or bulk loaded, and no range of this process
-   * changes, before {@link #exit}.
-   */
-  final void enter() {
-    pass.enter();
-  }
-
-  /** Ends an operation. */
-  final void exit() {
-    pass.exit();
-  }
-
-  /** Runs an action while no other thread is between {@link #enter} and {@link #exit}. */
-  final void alone(Runnable action) {
-    pass.alone(action);
-  }
-
   /** Carries out an operation on one key; returns whether the key was there before. */
   final boolean operate(Request wanted) {
     boolean reads = wanted.operation() == Operation.GET;
@@ -158,8 +136,8 @@ public abstract class HostedWorker {
     }
   }
 
-  /** Estimates how many entries have keys of a range. */
-  final double sizeOf(long low, long high) {
+  @Override
+  protected final double sizeOf(long low, long high) {
     try {
       return estimateSize(low, high);
     } catch (Throwable e) {
@@ -187,7 +165,7 @@ public abstract class HostedWorker {
 
   /** Visits entries in order, or against it, as far as they are here; returns their number. */
   final long scan(long from, long to, boolean down, long limit, EntryVisitor visitor) {
-    return scans.scan(pass, server, from, to, down, limit, visitor);
+    return scans.scan(pass(), server(), from, to, down, limit, visitor);
   }
 
   /** Unlocks everything that the worker holds, after a failure. */
@@ -196,11 +174,8 @@ public abstract class HostedWorker {
     context.abandon(failure);
   }
 
-  final HostedServer server() {
-    return server;
-  }
-
-  final CacheCounters events() {
+  @Override
+  protected final CacheCounters events() {
     return context.counters.events();
   }
 
@@ -208,17 +183,8 @@ public abstract class HostedWorker {
     return context.worker.backoff();
   }
 
-  final VerbCounters verbs() {
-    return context.worker.counters();
-  }
-
-  /** Closes the worker and frees the session's number. */
-  final void close() {
-    server.gate.forget(pass);
-    try {
-      context.close();
-    } finally {
-      server.closeSession(session);
-    }
+  @Override
+  protected final void release() {
+    context.close();
   }
 }

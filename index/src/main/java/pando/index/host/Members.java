@@ -1,11 +1,15 @@
 package pando.index.host;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.StalledException;
 import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
 import pando.index.IndexOptions;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
@@ -19,9 +23,12 @@ import pando.index.session.Gate;
  * @param <S> a compute server
  * @param <W> one session's worker at a compute server
  */
-final class Members<S extends HostedServer, W extends HostedWorker> {
+final class Members<S extends HostedServer, W extends GatedWorker> {
   private final BiFunction<S, Integer, W> opener;
+
+  /** Of the index as a whole, and of the compute servers that share one. */
   private final Gate gate = new Gate();
+
   private final List<W> workers = new ArrayList<>();
   private final Totals gone = new Totals();
 
@@ -45,7 +52,9 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
   }
 
   synchronized void add(S server) {
-    server.gate = gate;
+    if (server.sharesGate()) {
+      server.gate = gate;
+    }
     List<S> more = new ArrayList<>(servers);
     more.add(server);
     servers = List.copyOf(more);
@@ -69,9 +78,60 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
     failures.rethrow();
   }
 
-  /** Returns the gate that keeps operations out during a bulk load and while the index closes. */
-  Gate gate() {
-    return gate;
+  /** Returns all gates. They are always shut in the same order, so that no two threads wait. */
+  List<Gate> gates() {
+    return Stream.concat(Stream.of(gate), gates(servers).stream()).distinct().toList();
+  }
+
+  /** Returns the gates of some compute servers. */
+  List<Gate> gates(List<S> some) {
+    return some.stream()
+        .sorted(Comparator.comparingInt(server -> server.number))
+        .map(server -> server.gate)
+        .distinct()
+        .toList();
+  }
+
+  /** Returns the compute servers behind some gates. */
+  List<S> behind(List<Gate> gates) {
+    return servers.stream().filter(server -> gates.contains(server.gate)).toList();
+  }
+
+  /**
+   * Runs an action of this thread while no other thread is inside a gate.
+   *
+   * @throws StalledException as {@link Gate#shutToOthers}
+   */
+  void alone(Worker worker, Runnable action) {
+    List<Gate> shut = new ArrayList<>();
+    try {
+      for (Gate each : gates()) {
+        if (!each.shutToOthers(worker)) {
+          throw closed();
+        }
+        shut.add(each);
+      }
+      action.run();
+    } finally {
+      shut.forEach(Gate::open);
+    }
+  }
+
+  /** Returns whether this thread keeps others out. */
+  boolean isAlone() {
+    return gate.isAlone();
+  }
+
+  /** Returns whether the index is closed. */
+  boolean isClosed() {
+    return gate.isClosed();
+  }
+
+  /** Closes all gates for good; returns {@code false} if they were closed already. */
+  boolean close() {
+    boolean closes = gate.close();
+    servers.forEach(server -> server.gate.close());
+    return closes;
   }
 
   List<S> servers() {
@@ -165,8 +225,12 @@ final class Members<S extends HostedServer, W extends HostedWorker> {
 
   synchronized void checkOpen() {
     if (closed) {
-      throw new IllegalStateException("the index is closed");
+      throw closed();
     }
+  }
+
+  static IllegalStateException closed() {
+    return new IllegalStateException("the index is closed");
   }
 
   /**

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongFunction;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
@@ -15,18 +15,21 @@ import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.bugs.PlantedBug;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 import pando.index.session.Failures;
+import pando.index.session.Gate;
 
 /**
  * The partitions that this process knows, and the changes of partitions and compute servers, while
  * operations run (DEX section 4). Thread-safe.
  *
  * @param <S> a compute server
- * @param <C> what changes an index as a whole
+ * @param <W> one session's worker at a compute server
  */
-public abstract class PartitionChanges<S, C extends PoolChange> implements MovablePartitions {
+final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
+    implements MovablePartitions {
   /*
    * The table in the pool says whose a key is. The compute server that loses keys, the giver, makes
    * the change:
@@ -34,7 +37,7 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    *   1. Take the lock of the table, and adopt what others have changed.
    *   2. Look for the bound, and move what can be moved while operations go on (Parting).
    *   3. Keep operations out of the compute servers concerned that live here, and wait for those
-   *      that are under way (Quiet).
+   *      that are under way (Quiet). Others go on, unless they share a gate with these.
    *   4. Write back what only the giver has of the keys.
    *   5. Write the table. From this moment on the keys are the receiver's.
    *   6. Compute servers that live here take on their ranges; operations go on.
@@ -61,6 +64,9 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    */
   private static final long TURN_NANOS_MAX = 100_000_000_000L;
 
+  private final HostedIndex<S, W> index;
+  private final Members<S, W> members;
+
   /** The number of the thread that has the turn. */
   private final AtomicLong changing = new AtomicLong(NOBODY);
 
@@ -72,125 +78,33 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   /**
    * Creates an object that knows a table.
    *
-   * @param first {@linkplain #setCurrent replaced} when an index is made or joined
+   * @param first {@linkplain #setCurrent replaced} when an index is joined or loaded
    */
-  protected PartitionChanges(Partitioning first) {
+  PartitionChanges(HostedIndex<S, W> index, Members<S, W> members, Partitioning first) {
+    this.index = index;
+    this.members = members;
     this.current = first;
   }
 
   @Override
-  public final void answerWhile(Lease held) {
+  public void answerWhile(Lease held) {
     lease = Objects.requireNonNull(held, "held");
   }
 
   /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
-  public final @Nullable Lease lease() {
+  @Nullable Lease lease() {
     return lease;
   }
-
-  /** Keys that are to leave a compute server, until it has given them, or keeps them. */
-  public interface Parting extends AutoCloseable {
-    /** Returns the least key of the upper part: a fence between leaves. Operations are kept out. */
-    long bound();
-
-    /**
-     * Makes the pool ready for a table that is written next. Operations are kept out. Where that is
-     * written, {@link HostedServer#takeOn} ends the giving.
-     */
-    void give(int receiver, Partitioning after);
-
-    /** Takes back what was not given. */
-    @Override
-    void close();
-  }
-
-  /** A bound, where there is no more to do than to find it. */
-  public record Bound(LongSupplier found) implements Parting {
-    @Override
-    public long bound() {
-      return found.getAsLong();
-    }
-
-    @Override
-    public void give(int receiver, Partitioning after) {}
-
-    @Override
-    public void close() {}
-  }
-
-  /** Compute servers that are kept quiet until this is closed: no operation is under way there. */
-  public interface Quiet extends AutoCloseable {
-    /**
-     * Writes back what only they have, and drops what must not outlast a change of their ranges.
-     */
-    void empty();
-
-    /** Has them take on the ranges of the current table, and lets operations go on. */
-    @Override
-    void close();
-  }
-
-  // What a system does.
-
-  /** Throws {@link IllegalStateException} if the index is closed. */
-  public abstract void checkOpen();
-
-  /** Begins a change, which has no lock yet. */
-  protected abstract C open();
-
-  /** Returns a compute server that lives here, or {@code null}. */
-  protected abstract @Nullable S find(int number);
-
-  /** Returns a compute server that lives here; throws IllegalArgumentException if it does not. */
-  protected abstract S local(int number);
-
-  /** Returns the compute servers that live here. */
-  protected abstract List<S> locals();
-
-  /** Adds a compute server without a range. */
-  protected abstract S add(C change, int number);
-
-  /** Takes a compute server without a range out of the index. */
-  protected abstract void retire(C change, S server);
-
-  /** Writes back what only a compute server has, while operations go on. */
-  protected abstract void writeBack(S server);
-
-  /** Returns whether a table gives a compute server the range that it has. */
-  protected abstract boolean hasRange(S server, Partitioning table);
-
-  /** Returns whether this thread keeps others out of the index, so that no range may change. */
-  protected abstract boolean isAlone();
-
-  /** Keeps operations out of compute servers, and waits for those under way. */
-  protected abstract Quiet quiet(C change, List<S> servers);
-
-  /**
-   * Begins to take keys from a compute server, beside operations.
-   *
-   * @param key its leaf's least key becomes the bound
-   * @param upper whether the keys from the bound on leave, or those below
-   */
-  protected abstract Parting part(C change, S giver, long key, boolean upper);
-
-  /** Begins to take about the upper half of its keys from a compute server, beside operations. */
-  protected abstract Parting partHalf(C change, S giver);
-
-  /** Begins to take all keys from a compute server, beside operations. */
-  protected abstract Parting partWhole(C change, S giver);
-
-  /** Begins to take all keys from a compute server that is lost. */
-  protected abstract Parting partLost(C change, S heir, int lost);
 
   // The table.
 
   /** Returns the partitions that this process knows; those in the pool may be newer. */
-  public final Partitioning current() {
+  Partitioning current() {
     return current;
   }
 
   /** Sets the table that the pool has. The caller holds its lock. */
-  protected final void setCurrent(Partitioning table) {
+  void setCurrent(Partitioning table) {
     current = table;
   }
 
@@ -200,7 +114,7 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   /** The turn: held by the one thread of this process that changes its compute servers. */
-  protected final class Turn implements AutoCloseable {
+  final class Turn implements AutoCloseable {
     private Turn() {}
 
     @Override
@@ -210,8 +124,8 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   /** Waits for the turn, and takes it. */
-  protected final Turn turn(Worker worker) {
-    if (isMine() || isAlone()) {
+  Turn turn(Worker worker) {
+    if (isMine() || members.isAlone()) {
       throw new IllegalStateException("this thread keeps others out of the index");
     }
     long start = worker.nanoTime();
@@ -235,16 +149,16 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   /** Makes a change under the lock of the partition table. */
-  protected final <T> T change(Function<C, T> change) {
-    checkOpen();
+  <T> T change(Function<PoolChange, T> change) {
+    members.checkOpen();
     while (true) {
-      try (C opened = open()) {
+      try (PoolChange opened = index.opened()) {
         // A flush may hold the turn for long, so this waits for it before it takes the lock.
         turn(opened.worker()).close();
         opened.lock();
         try (Turn taken = tryTurn()) {
           if (taken != null) {
-            checkOpen();
+            members.checkOpen();
             return change.apply(opened);
           }
         }
@@ -253,15 +167,15 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   /** Takes a step while this process makes no change. A thread that has the turn may do so. */
-  public final void steadily(Runnable step) {
-    checkOpen();
-    if (isMine() || isAlone()) {
+  void steadily(Runnable step) {
+    members.checkOpen();
+    if (isMine() || members.isAlone()) {
       step.run();
       return;
     }
-    try (C opened = open();
+    try (PoolChange opened = index.opened();
         var _ = turn(opened.worker())) {
-      checkOpen();
+      members.checkOpen();
       step.run();
     }
   }
@@ -270,48 +184,78 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    * As {@link pando.index.RangeIndex#flush}: each compute server writes what it can, whatever
    * others do.
    */
-  public final void flush() {
+  void flush() {
     Failures failures = new Failures();
-    steadily(() -> locals().forEach(server -> failures.collect(() -> writeBack(server))));
+    steadily(() -> members.servers().forEach(server -> failures.collect(server::writeBack)));
     failures.rethrow();
+  }
+
+  /** Makes a change of the index as a whole, with operations and background tasks kept out. */
+  <T> T alone(BiFunction<PoolChange, Quiet<S>, T> step) {
+    return change(opened -> {
+      try (Quiet<S> all = new Quiet<>(members, members.gates(), opened.worker())) {
+        return step.apply(opened, all);
+      }
+    });
+  }
+
+  @Override
+  public long sizeEstimate(int server) {
+    members.checkOpen();
+    W worker = members.worker(members.local(server));
+    if (worker == null) {
+      return 0; // It has just been taken out.
+    }
+    try {
+      worker.enter();
+      try {
+        long low = worker.server().low();
+        long high = worker.server().high();
+        return low <= high ? Math.round(worker.sizeOf(low, high)) : 0;
+      } finally {
+        worker.exit();
+      }
+    } finally {
+      members.retire(worker);
+    }
   }
 
   // Changes.
 
   @Override
-  public final long moveBoundary(int server, long low) {
+  public long moveBoundary(int server, long low) {
     return change(opened -> {
       Repartitioning change = begin(opened);
       int range = change.rangeOfServer(server);
-      S giver = local(change.giver(range, low));
+      S giver = members.local(change.giver(range, low));
       boolean upper = low < change.before().lowOfRange(range);
       int receiver = upper ? server : change.before().ownerOfRange(range - 1);
       give(
           opened,
           giver,
           receiver,
-          () -> part(opened, giver, low, upper),
+          () -> index.part(opened, giver, low, upper),
           bound -> change.moved(range, bound));
       return current.lowOfRange(range);
     });
   }
 
   @Override
-  public final int split(int server, long key) {
+  public int split(int server, long key) {
     return change(opened -> {
       Repartitioning change = begin(opened);
-      S giver = local(server);
+      S giver = members.local(server);
       int range = change.rangeOfServer(server);
       change.checkSplit(range, key);
-      return addHere(opened, change, giver, range, () -> part(opened, giver, key, true));
+      return addHere(opened, change, giver, range, () -> index.part(opened, giver, key, true));
     });
   }
 
   @Override
-  public final boolean split(int server, long key, int receiver) {
+  public boolean split(int server, long key, int receiver) {
     return change(opened -> {
       Repartitioning change = begin(opened);
-      S giver = local(server);
+      S giver = members.local(server);
       int range = change.rangeOfServer(server);
       change.checkSplit(range, key);
       change.checkFree(receiver);
@@ -319,34 +263,34 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
           opened,
           giver,
           receiver,
-          () -> part(opened, giver, key, true),
+          () -> index.part(opened, giver, key, true),
           bound -> change.split(range, bound, receiver));
       return current.hasServer(receiver);
     });
   }
 
   @Override
-  public final int addComputeServer(int from) {
+  public int addComputeServer(int from) {
     return change(opened -> {
       Repartitioning change = begin(opened);
-      S giver = local(from);
+      S giver = members.local(from);
       int range = change.rangeOfServer(from);
-      return addHere(opened, change, giver, range, () -> partHalf(opened, giver));
+      return addHere(opened, change, giver, range, () -> index.partHalf(opened, giver));
     });
   }
 
   @Override
-  public final boolean addComputeServer(int from, int receiver) {
+  public boolean addComputeServer(int from, int receiver) {
     return change(opened -> {
       Repartitioning change = begin(opened);
-      S giver = local(from);
+      S giver = members.local(from);
       int range = change.rangeOfServer(from);
       change.checkFree(receiver);
       give(
           opened,
           giver,
           receiver,
-          () -> partHalf(opened, giver),
+          () -> index.partHalf(opened, giver),
           bound -> change.split(range, bound, receiver));
       return current.hasServer(receiver);
     });
@@ -357,47 +301,47 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    * if there is no fence to split at.
    */
   private int addHere(
-      C opened, Repartitioning change, S giver, int range, Supplier<Parting> parting) {
-    int number = change.freeNumber(free -> find(free) != null);
-    S added = add(opened, number);
+      PoolChange opened, Repartitioning change, S giver, int range, Supplier<Parting> parting) {
+    int number = change.freeNumber(free -> members.find(free) != null);
+    S added = index.add(opened, number);
     try {
       give(opened, giver, number, parting, bound -> change.split(range, bound, number));
     } finally {
       if (!current.hasServer(number)) {
-        retire(opened, added);
+        index.retire(opened, added);
       }
     }
     return current.hasServer(number) ? number : -1;
   }
 
   @Override
-  public final void takeOver(int lost, int heir) {
+  public void takeOver(int lost, int heir) {
     change(opened -> {
       Repartitioning change = begin(opened);
-      if (find(lost) != null) {
+      if (members.find(lost) != null) {
         throw new IllegalArgumentException("compute server lives here: lost=" + lost);
       }
-      S taking = local(heir);
+      S taking = members.local(heir);
       if (change.before().hasServer(lost)) {
         Partitioning after = change.before().withRangeGiven(change.rangeOfServer(lost), heir);
-        give(opened, taking, heir, () -> partLost(opened, taking, lost), _ -> after);
+        give(opened, taking, heir, () -> index.partLost(opened, taking, lost), _ -> after);
       }
       return true;
     });
   }
 
   @Override
-  public final void removeComputeServer(int server) {
+  public void removeComputeServer(int server) {
     change(opened -> {
       Repartitioning change = begin(opened);
-      S leaving = local(server);
+      S leaving = members.local(server);
       Partitioning after = change.withoutServer(server);
       int receiver = after.ownerOfRange(Math.max(0, change.rangeOfServer(server) - 1));
       try {
-        give(opened, leaving, receiver, () -> partWhole(opened, leaving), _ -> after);
+        give(opened, leaving, receiver, () -> index.partWhole(opened, leaving), _ -> after);
       } finally {
         if (!current.hasServer(server)) {
-          retire(opened, leaving);
+          index.retire(opened, leaving);
         }
       }
       return true;
@@ -405,14 +349,14 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   @Override
-  public final void refreshPartitions() {
+  public void refreshPartitions() {
     change(this::begin);
   }
 
   @Override
-  public final Partitioning readPartitions() {
-    checkOpen();
-    try (C opened = open()) {
+  public Partitioning readPartitions() {
+    members.checkOpen();
+    try (PoolChange opened = index.opened()) {
       return opened.catalogue().readPartitioning();
     }
   }
@@ -425,14 +369,18 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    *     to be given
    */
   private void give(
-      C opened, S one, int receiver, Supplier<Parting> begin, LongFunction<Partitioning> division) {
+      PoolChange opened,
+      S one,
+      int receiver,
+      Supplier<Parting> begin,
+      LongFunction<Partitioning> division) {
     List<S> concerned = new ArrayList<>(List.of(one));
-    S other = find(receiver);
+    S other = members.find(receiver);
     if (other != null && !concerned.contains(other)) {
       concerned.add(other);
     }
     try (Parting parting = begin.get();
-        Quiet quiet = quiet(opened, concerned)) {
+        Quieted quiet = new Quieted(opened, concerned)) {
       quiet.empty();
       Partitioning after = division.apply(parting.bound());
       if (after.epoch() != current.epoch()) {
@@ -443,7 +391,7 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   }
 
   /** Starts a change of the partitions, after adopting the changes of other processes. */
-  private Repartitioning begin(C opened) {
+  private Repartitioning begin(PoolChange opened) {
     Repartitioning change = new Repartitioning(opened);
     if (!isAdopted(change.before())) {
       adopt(opened, change.before());
@@ -474,13 +422,14 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
   /** Returns whether a table is the current one, and all compute servers here have its ranges. */
   private boolean isAdopted(Partitioning table) {
     return table.epoch() == current.epoch()
-        && locals().stream().allMatch(server -> hasRange(server, table));
+        && members.servers().stream().allMatch(server -> index.hasRange(server, table));
   }
 
   /** Adopts a change that another process made. */
-  private void adopt(C opened, Partitioning found) {
-    List<S> concerned = locals().stream().filter(server -> !hasRange(server, found)).toList();
-    try (Quiet quiet = quiet(opened, concerned)) {
+  private void adopt(PoolChange opened, Partitioning found) {
+    List<S> concerned =
+        members.servers().stream().filter(server -> !index.hasRange(server, found)).toList();
+    try (Quieted quiet = new Quieted(opened, concerned)) {
       quiet.empty();
       current = found;
     }
@@ -494,10 +443,9 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    * @param owner its owner by that table
    * @param isLocal whether the owner lives here
    */
-  public final void awaitOwner(
-      Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
-    checkOpen();
-    if (isMine() || isAlone()) {
+  void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
+    members.checkOpen();
+    if (isMine() || members.isAlone()) {
       // Ranges of this process do not change, and its compute servers own theirs.
       throw new NotServedHereException(key, owner);
     }
@@ -517,19 +465,44 @@ public abstract class PartitionChanges<S, C extends PoolChange> implements Movab
    * which a change may hold for long.
    */
   private void checkHere(long key, int owner) {
-    if (find(owner) == null && isAdopted(readPartitions())) {
+    if (members.find(owner) == null && isAdopted(readPartitions())) {
       throw new NotServedHereException(key, owner);
     }
   }
 
-  private void lookForOwner(C opened, long key, int owner, boolean isLocal, int attempt) {
+  private void lookForOwner(PoolChange opened, long key, int owner, boolean isLocal, int attempt) {
     Partitioning found = opened.catalogue().readPartitioning();
     if (!isAdopted(found)) {
       adopt(opened, found);
-    } else if (find(owner) == null) {
+    } else if (members.find(owner) == null) {
       throw new NotServedHereException(key, owner);
     } else if (isLocal) {
       opened.worker().backoff().pause(Math.min(attempt, PAUSE_ATTEMPT));
+    }
+  }
+
+  /** Compute servers that take on the ranges of the current table when they go on. */
+  private final class Quieted implements AutoCloseable {
+    private final PoolChange change;
+    private final List<S> servers;
+    private final Quiet<S> quiet;
+
+    Quieted(PoolChange change, List<S> servers) {
+      this.change = change;
+      this.servers = servers;
+      List<Gate> gates = PlantedBug.MOVED_UNGATED ? List.of() : members.gates(servers);
+      this.quiet = new Quiet<>(members, gates, change.worker());
+    }
+
+    void empty() {
+      quiet.empty();
+    }
+
+    /** If one cannot take its range on, the others do so anyway. */
+    @Override
+    public void close() {
+      List<S> others = servers.stream().filter(server -> !index.hasRange(server, current)).toList();
+      quiet.closeAfter(others, server -> server.takeOn(change, current));
     }
   }
 }

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import pando.index.Partitioning;
 import pando.index.bugs.PlantedBug;
-import pando.index.host.PartitionChanges.Parting;
+import pando.index.host.Parting;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafPointer;

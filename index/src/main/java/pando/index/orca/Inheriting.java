@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import pando.index.Partitioning;
-import pando.index.host.PartitionChanges.Parting;
+import pando.index.host.Parting;
 import pando.index.session.Failures;
 
 /**

@@ -14,7 +14,8 @@ import pando.index.Partitioning;
 import pando.index.Session;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
-import pando.index.host.PartitionChanges.Parting;
+import pando.index.host.LockingSession;
+import pando.index.host.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.orca.space.ExtentAllocator;
@@ -139,6 +140,11 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
         () -> bytes.applyAsLong(shares()),
         "of",
         of);
+  }
+
+  @Override
+  protected Session session(int home) {
+    return LockingSession.of(this, home);
   }
 
   @Override

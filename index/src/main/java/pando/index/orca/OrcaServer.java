@@ -15,6 +15,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.pool.Losses;
+import pando.index.CacheCounters;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
 import pando.index.PoolPart;
@@ -163,17 +164,12 @@ final class OrcaServer extends HostedServer {
    * @throws DirectoryTooLargeException if it leaves less than the caches need
    */
   @Override
-  protected void open(Catalogue catalogue) {
+  protected void open(Catalogue catalogue, long root) {
     withContext(context -> {
-      long[] found = new long[2];
+      long[] epoch = new long[1];
       // Again if need be: after a load there is no way back.
-      Retry.untilDone(
-          context.worker,
-          () -> {
-            found[0] = catalogue.root();
-            found[1] = catalogue.readPartitioning().epoch();
-          });
-      open(context, found[0], found[1]);
+      Retry.untilDone(context.worker, () -> epoch[0] = catalogue.readPartitioning().epoch());
+      open(context, root, epoch[0]);
     });
   }
 
@@ -440,12 +436,15 @@ final class OrcaServer extends HostedServer {
   }
 
   @Override
-  protected long admissions() {
+  protected CacheCounters events() {
+    return CacheCounters.ofNodes(admissions(), evictions());
+  }
+
+  long admissions() {
     return admitted.sum();
   }
 
-  @Override
-  protected long evictions() {
+  long evictions() {
     return evicted.sum();
   }
 

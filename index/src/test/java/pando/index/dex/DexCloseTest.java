@@ -20,7 +20,8 @@ import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Threads;
 import pando.index.Tree;
-import pando.index.node.NodeLayout;
+import pando.index.pool.NodePlaces;
+import pando.index.pool.PoolChange;
 
 /** The end of an index loses nothing, whatever peers and other threads do. */
 @Timeout(300)
@@ -32,9 +33,9 @@ class DexCloseTest {
 
   private final TreeMap<Long, Long> model = new TreeMap<>();
 
-  private static Topology peer(Fabric fabric) {
-    NodeLayout layout = NodeLayout.of(OPTIONS.nodeBytes(), Long.BYTES);
-    return new Topology(fabric, OPTIONS, layout, new DexMembers());
+  private static PoolChange peer(Fabric fabric) {
+    NodePlaces places = new NodePlaces(fabric, OPTIONS.nodeBytes());
+    return new PoolChange(fabric, OPTIONS.nodeBytes(), places, DexIndex.SYSTEM, _ -> {});
   }
 
   /** Stores entries in the partition of a compute server. */
@@ -60,7 +61,7 @@ class DexCloseTest {
     try (Fabric fabric = Pools.open(2, 8 << 20, 881)) {
       DexIndex index = DexIndex.create(fabric, OPTIONS);
       fill(index, 1);
-      try (Topology peer = peer(fabric)) {
+      try (PoolChange peer = peer(fabric)) {
         peer.lock();
         if (interrupted) {
           Thread.currentThread().interrupt();
@@ -118,8 +119,8 @@ class DexCloseTest {
   void shouldBeClosedBesideAPeer() throws Exception {
     for (int round = 0; round < 20; round++) {
       try (Fabric fabric = Pools.open(2, 8 << 20, 884)) {
-        DexIndex one = DexIndex.create(fabric, OPTIONS, 0, 1);
-        DexIndex two = DexIndex.join(fabric, OPTIONS, 1, 1);
+        DexIndex one = OPTIONS.create(fabric, 0, 1);
+        DexIndex two = OPTIONS.join(fabric, 1, 1);
         model.clear();
         fill(one, 0);
         fill(two, 1);

@@ -45,9 +45,10 @@ class OldCopyTest {
 
   /** Caches a node of another level that another compute server had at the address, below none. */
   private static void cacheOldCopy(DexIndex index, long address, long border) {
-    NodeCache cache = index.members.local(OWNER).cache;
+    DexServer server = index.servers().get(OWNER);
+    NodeCache cache = server.cache;
     long copy = cache.takeFrame(cache.house());
-    NodeLayout layout = NodeLayout.of(index.members.local(OWNER).options.nodeBytes(), Long.BYTES);
+    NodeLayout layout = NodeLayout.of(server.options.nodeBytes(), Long.BYTES);
     layout.format(cache.memory(), copy, address, 2, Long.MIN_VALUE, border - 1);
     cache.adopt(cache.house(), Frames.NONE, copy);
     Frames.unlock(cache.memory(), copy);

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
+import pando.index.CacheCounters;
 import pando.index.PoolPart;
 import pando.index.Pools;
 import pando.index.session.LeafScan;
@@ -50,13 +51,8 @@ class MembersTest {
     protected void trim(Worker worker, long message) {}
 
     @Override
-    protected long admissions() {
-      return 10L + number;
-    }
-
-    @Override
-    protected long evictions() {
-      return number;
+    protected CacheCounters events() {
+      return CacheCounters.ofNodes(10L + number, number);
     }
 
     @Override

@@ -1,0 +1,36 @@
+package pando.index.host;
+
+import java.util.function.LongSupplier;
+import pando.index.Partitioning;
+
+/** Keys that are to leave a compute server, until it has given them, or keeps them. */
+public interface Parting extends AutoCloseable {
+  /** Returns the least key of the upper part: a fence between leaves. Operations are kept out. */
+  long bound();
+
+  /**
+   * Makes the pool ready for a table that is written next. Operations are kept out. Where that is
+   * written, {@link HostedServer#takeOn} ends the giving.
+   */
+  void give(int receiver, Partitioning after);
+
+  /** Takes back what was not given. */
+  @Override
+  void close();
+
+  /** Returns one at a bound, where there is no more to do than to find it. */
+  static Parting at(LongSupplier bound) {
+    return new Parting() {
+      @Override
+      public long bound() {
+        return bound.getAsLong();
+      }
+
+      @Override
+      public void give(int receiver, Partitioning after) {}
+
+      @Override
+      public void close() {}
+    };
+  }
+}
