@@ -10,8 +10,8 @@
  * pando.index.host.Replaced empty index} that a bulk load replaces. What a compute server does in
  * the background is a {@linkplain pando.index.host.HostedTask task}.
  *
- * <p>Sessions enter the {@linkplain pando.index.session.Gate gate} of the index with each
- * operation. {@code close} and {@code bulkLoad} shut the gate: they wait for the operations under
- * way, and later operations wait at the gate.
+ * <p>Sessions enter a {@linkplain pando.index.session.Gate gate} with each operation: that of the
+ * compute server, or one that all of a process share. {@code close} and {@code bulkLoad} shut the
+ * gates: they wait for the operations under way, and later operations wait at the gate.
  */
 package pando.index.host;
