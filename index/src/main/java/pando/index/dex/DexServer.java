@@ -234,9 +234,12 @@ final class DexServer extends HostedServer {
 
   /** Closes a session's context. */
   synchronized void leave(CacheContext context) {
-    cache.close(context);
-    sessions--;
-    closeIfLeft();
+    try {
+      cache.close(context);
+    } finally {
+      sessions--;
+      closeIfLeft();
+    }
   }
 
   /** Frees the local memory: with the last session's context, if some are open. */
