@@ -30,6 +30,13 @@ public interface Backoff {
   }
 
   /**
+   * Returns the time by which waits are limited: that of {@link System#nanoTime}, or virtual time.
+   */
+  default long nanoTime() {
+    return System.nanoTime();
+  }
+
+  /**
    * Marks a transition of a local lock or cache state. Free in production; a simulator may switch
    * to another client here.
    */

@@ -438,6 +438,11 @@ public final class HookedFabric implements Fabric {
     }
 
     @Override
+    public long nanoTime() {
+      return backoff.nanoTime() + skippedNanos.get();
+    }
+
+    @Override
     public void transition() {
       HookedFabric.this.transition();
       backoff.transition();

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.StackRoom;
 
@@ -73,7 +74,7 @@ final class SessionPool<K, V> implements AutoCloseable {
 
   private int claimAnother(int home) {
     SpinBackoff backoff = new SpinBackoff();
-    long start = System.nanoTime();
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       for (int i = 0; i < sessions.length; i++) {
         int place = (home + i) % sessions.length;
@@ -83,7 +84,8 @@ final class SessionPool<K, V> implements AutoCloseable {
         }
       }
       checkOpen();
-      pause(backoff, attempt, start, "no session of the map becomes free");
+      String what = "no session of the map becomes free: sessions";
+      start = WaitLimit.LONG.pause(backoff, attempt, start, what, sessions.length);
     }
   }
 
@@ -157,7 +159,7 @@ final class SessionPool<K, V> implements AutoCloseable {
       return;
     }
     SpinBackoff backoff = new SpinBackoff();
-    long start = System.nanoTime();
+    long start = 0;
     for (int attempt = 0; !claims.compareAndSet(place * STRIDE, FREE, CLOSED); attempt++) {
       pause(backoff, attempt, start, "an operation on the map does not end");
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import pando.fabric.Backoff;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Words;
@@ -30,9 +30,8 @@ import pando.fabric.memory.Words;
  */
 public final class IndexCache implements AutoCloseable {
   /** Maximum number of attempts; then an operation fails as stalled. */
-  private static final int ATTEMPTS_MAX = 1_000_000;
-
   private static final int HIGH = 0;
+
   private static final int COUNT = 8;
   private static final int KEYS = 16;
 
@@ -121,7 +120,8 @@ public final class IndexCache implements AutoCloseable {
    * @return whether a copy has the child
    */
   public boolean find(long key, Hit hit, Backoff backoff) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
         boolean found = look(key, hit);
@@ -129,9 +129,8 @@ public final class IndexCache implements AutoCloseable {
           return found;
         }
       }
-      backoff.pause(attempt);
+      start = pause(backoff, attempt, start);
     }
-    throw stalled();
   }
 
   private boolean isUnchanged(long before) {
@@ -206,7 +205,8 @@ public final class IndexCache implements AutoCloseable {
    * @return their number
    */
   public int childrenBeside(long key, long to, boolean down, long[] beside, Backoff backoff) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
         int listed = down ? lookBefore(key, to, beside) : lookAfter(key, to, beside);
@@ -214,9 +214,8 @@ public final class IndexCache implements AutoCloseable {
           return listed;
         }
       }
-      backoff.pause(attempt);
+      start = pause(backoff, attempt, start);
     }
-    throw stalled();
   }
 
   private int lookAfter(long key, long to, long[] after) {
@@ -378,22 +377,21 @@ public final class IndexCache implements AutoCloseable {
   }
 
   private long lock(Backoff backoff) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long before = version.get();
       if ((before & 1) == 0 && version.compareAndSet(before, before + 1)) {
         // The writes of the change must not become visible before the odd version.
         VarHandle.storeStoreFence();
         return before;
       }
-      backoff.pause(attempt);
+      start = pause(backoff, attempt, start);
     }
-    throw stalled();
   }
 
-  private StalledException stalled() {
-    return new StalledException(
-        "an index cache was changed all the time: frames=%s, attempts=%s"
-            .formatted(lows.length, ATTEMPTS_MAX));
+  private long pause(Backoff backoff, int attempt, long start) {
+    String what = "an index cache was changed all the time: frames";
+    return WaitLimit.SHORT.pause(backoff, attempt, start, what, lows.length);
   }
 
   @Override

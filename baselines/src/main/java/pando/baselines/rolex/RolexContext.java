@@ -4,8 +4,7 @@ import java.util.function.BooleanSupplier;
 import pando.baselines.lock.LockTables;
 import pando.baselines.lock.NodeLocks;
 import pando.fabric.Fabric;
-import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
 
@@ -14,7 +13,6 @@ import pando.index.host.WorkerContext;
  * local memory.
  */
 final class RolexContext extends WorkerContext {
-  private static final int ATTEMPTS_MAX = 100;
 
   final RolexServer server;
   final NodeLocks locks;
@@ -80,14 +78,10 @@ final class RolexContext extends WorkerContext {
    * that shares it.
    */
   void lockNew(long address, BooleanSupplier tryLock) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      if (tryLock.getAsBoolean()) {
-        return;
-      }
-      worker.backoff().pauseBriefly(attempt);
+    long start = 0;
+    for (int attempt = 0; !tryLock.getAsBoolean(); attempt++) {
+      String what = "the lock of a new run or page stayed taken: address";
+      start = WaitLimit.SHORT.pauseBriefly(worker.backoff(), attempt, start, what, address);
     }
-    throw new StalledException(
-        "the lock of a new run or page stayed taken: address=%s, attempts=%s"
-            .formatted(GlobalAddress.toString(address), ATTEMPTS_MAX));
   }
 }

@@ -2,6 +2,7 @@ package pando.index.blob;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 
 /**
@@ -13,7 +14,6 @@ final class Reserve {
   static final long NONE = 0;
 
   private static final long LENT = -1;
-  private static final long WAIT_NANOS_MAX = 10_000_000_000L;
 
   private final AtomicLongArray places;
 
@@ -38,18 +38,14 @@ final class Reserve {
    * @throws StalledException if the one that has it does not give it back
    */
   long lend(int sizeClass, Worker worker) {
-    long start = worker.nanoTime();
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       long place = places.get(sizeClass);
       if (place == NONE || (place != LENT && places.compareAndSet(sizeClass, place, LENT))) {
         return place;
       }
-      long waited = worker.nanoTime() - start;
-      if (waited > WAIT_NANOS_MAX) {
-        throw new StalledException(
-            "another replacement in a full pool does not end: waitedNanos=" + waited);
-      }
-      worker.backoff().pauseBriefly(attempt);
+      String what = "another replacement in a full pool does not end";
+      start = WaitLimit.SHORT.pauseBriefly(worker.backoff(), attempt, start, what);
     }
   }
 

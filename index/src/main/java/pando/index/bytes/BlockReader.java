@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.CorruptNodeException;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
@@ -13,7 +13,6 @@ import pando.index.session.Gate;
 
 /** One session's way to blocks, and to single records of them. */
 final class BlockReader {
-  private static final long WAIT_NANOS_MAX = 10_000_000_000L;
 
   /** Attempts to load a blob whose word stays the same before it counts as damaged. */
   private static final int LOADS_MAX = 4;
@@ -403,12 +402,7 @@ final class BlockReader {
 
   /** Waits; returns when the waiting began. */
   long pause(int attempt, long start, String reason) {
-    long now = blobs.worker().nanoTime();
-    if (attempt > 0 && now - start > WAIT_NANOS_MAX) {
-      throw new StalledException(reason + ": waitedNanos=" + (now - start));
-    }
-    blobs.worker().backoff().pause(attempt);
-    return attempt == 0 ? now : start;
+    return WaitLimit.SHORT.pause(blobs.worker().backoff(), attempt, start, reason);
   }
 
   /** Returns the block of the entry and state, {@code null} if it is gone meanwhile. */

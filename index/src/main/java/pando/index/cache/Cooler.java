@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.WaitLimit;
 import pando.index.bugs.PlantedBug;
 import pando.index.node.NodeLayout;
 
@@ -58,22 +59,26 @@ final class Cooler {
    */
   long takeFrame(CacheContext context) {
     context.lost = null;
-    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       int frame = free.take(context);
       if (frame != FreeFrames.NONE) {
         return layout.offset(frame);
       }
       makeRoom(context);
       if (!context.keepsAny()) {
-        context.backoff.pause(attempt);
+        start = awaitFrame(context, attempt, start);
       }
     }
-    if (context.lost != null) {
-      throw context.lost;
+  }
+
+  private long awaitFrame(CacheContext context, int attempt, long start) {
+    try {
+      String what = "no frame could be freed, every node is in use: frames";
+      return WaitLimit.SHORT.pause(context.backoff, attempt, start, what, capacity);
+    } catch (StalledException e) {
+      throw context.lost == null ? e : context.lost;
     }
-    throw new StalledException(
-        "no frame could be freed, every node is in use: frames=%s, attempts=%s"
-            .formatted(capacity, WAITS_MAX));
   }
 
   private void makeRoom(CacheContext context) {

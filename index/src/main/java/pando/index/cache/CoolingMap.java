@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import pando.fabric.Backoff;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 
 /**
  * The candidates for eviction: a hash table whose buckets are small first-in-first-out arrays (DEX
@@ -20,7 +20,6 @@ final class CoolingMap {
   /** No frame. */
   static final int NONE = -1;
 
-  private static final int WAITS_MAX = 20_000;
   private static final int BUCKET_INTS = 8;
   private static final int COUNT = 1;
   private static final int PLACES = 2;
@@ -106,11 +105,10 @@ final class CoolingMap {
   }
 
   private int lock(Backoff backoff, int bucket) {
+    long start = 0;
     for (int attempt = 0; !INTS.compareAndSet(ints, bucket, 0, 1); attempt++) {
-      if (attempt == WAITS_MAX) {
-        throw new StalledException("a bucket of the cooling map stayed locked: bucket=" + bucket);
-      }
-      backoff.pause(attempt);
+      String what = "a bucket of the cooling map stayed locked: bucket";
+      start = WaitLimit.SHORT.pause(backoff, attempt, start, what, bucket);
     }
     return bucket;
   }

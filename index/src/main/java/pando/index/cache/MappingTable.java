@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import pando.fabric.Backoff;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 
 /**
  * Where each cached node is: a concurrent hash table from global addresses to frames (DEX section
@@ -25,7 +25,6 @@ final class MappingTable {
   static final int ABSENT = -1;
 
   private static final int LOCK = 1 << 31;
-  private static final int WAITS_MAX = 20_000;
   private static final VarHandle HEADS = MethodHandles.arrayElementVarHandle(int[].class);
 
   private final int[] heads;
@@ -122,15 +121,14 @@ final class MappingTable {
   }
 
   private int lock(Backoff backoff, int bucket) {
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       int head = (int) HEADS.getVolatile(heads, bucket);
       if ((head & LOCK) == 0 && HEADS.compareAndSet(heads, bucket, head, head | LOCK)) {
         return head;
       }
-      if (attempt == WAITS_MAX) {
-        throw new StalledException("a chain of the mapping table stayed locked: bucket=" + bucket);
-      }
-      backoff.pause(attempt);
+      String what = "a chain of the mapping table stayed locked: bucket";
+      start = WaitLimit.SHORT.pause(backoff, attempt, start, what, bucket);
     }
   }
 

@@ -13,6 +13,7 @@ import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.index.node.NodeLayout;
@@ -82,7 +83,6 @@ public final class NodeCache implements AutoCloseable {
   /** Result of {@link #attach}: the node cannot be a child of this parent. */
   public static final int MISFIT = 2;
 
-  private static final int WAITS_MAX = 20_000;
   private static final int ABANDONED_MAX = 64;
   private static final int ALIGNMENT = 64;
 
@@ -455,18 +455,14 @@ public final class NodeCache implements AutoCloseable {
    * @throws StalledException if its holder does not unlock it
    */
   public void lock(CacheContext context, long node) {
-    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
-      if (Frames.tryLock(memory, node)) {
-        return;
-      }
-      context.backoff.pause(attempt);
+    long start = 0;
+    for (int attempt = 0; !Frames.tryLock(memory, node); attempt++) {
+      long address = NodeLayout.address(memory, node);
+      String what = "a frame stayed locked: node";
+      start =
+          WaitLimit.SHORT.pause(
+              context.backoff, attempt, start, what, address, GlobalAddress::toString);
     }
-    throw new StalledException(
-        "a frame stayed locked: frame=%s, node=%s, attempts=%s"
-            .formatted(
-                layout.number(node),
-                GlobalAddress.toString(NodeLayout.address(memory, node)),
-                WAITS_MAX));
   }
 
   // The whole cache, while no other thread uses it.

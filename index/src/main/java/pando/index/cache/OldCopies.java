@@ -2,7 +2,7 @@ package pando.index.cache;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.node.NodeLayout;
 
 /**
@@ -12,7 +12,6 @@ import pando.index.node.NodeLayout;
  * <p>Thread-safe; each thread passes its own {@link CacheContext}.
  */
 public final class OldCopies {
-  private static final int WAITS_MAX = 20_000;
 
   private final MemorySegment memory;
   private final NodeLayout layout;
@@ -107,7 +106,8 @@ public final class OldCopies {
    * Locks the frame that holds the node of an address; returns {@link Frames#NONE} if none does.
    */
   public long lockCached(CacheContext context, long address) {
-    for (int attempt = 0; attempt < WAITS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       int frame = mapping.find(context.backoff, address);
       if (frame == MappingTable.ABSENT || frame >= frames) {
         return Frames.NONE;
@@ -120,10 +120,14 @@ public final class OldCopies {
         }
         Frames.unlockUnchanged(memory, node);
       }
-      context.backoff.pause(attempt);
+      start =
+          WaitLimit.SHORT.pause(
+              context.backoff,
+              attempt,
+              start,
+              "a cached node stayed locked: node",
+              address,
+              GlobalAddress::toString);
     }
-    throw new StalledException(
-        "a cached node stayed locked: node=%s, attempts=%s"
-            .formatted(GlobalAddress.toString(address), WAITS_MAX));
   }
 }

@@ -7,6 +7,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.WaitLimit;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
 import pando.index.cache.Frames;
@@ -66,9 +67,8 @@ final class DexDescent {
    * Maximum wait of an operation for other workers. The limit is a time, not a number of conflicts:
    * a worker may hold a node for long that waits for a memory server, or for its turn to run.
    */
-  private static final long WAIT_NANOS_MAX = 100_000_000_000L;
-
   private static final int ASTRAY_MAX = 100;
+
   private static final int PROGRESS_MAX = 100_000;
 
   private final DexServer server;
@@ -229,7 +229,7 @@ final class DexDescent {
       waits = true;
       waitStart = now;
     }
-    if (now - waitStart > WAIT_NANOS_MAX) {
+    if (WaitLimit.LONG.isOver(now - waitStart)) {
       throw new StalledException(
           "%s: node=%s, key=%s, computeServer=%d, attempts=%d, waitedNanos=%d"
               .formatted(

@@ -6,6 +6,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
@@ -40,8 +41,6 @@ final class SharedNodes {
 
   /** Number of the scratch node that is used here; callers may use the others. */
   static final int FRESH = 0;
-
-  private static final int ATTEMPTS_MAX = 10_000;
 
   /**
    * READs of a locked node until it counts as stuck: seconds, while a split holds the lock for
@@ -140,17 +139,19 @@ final class SharedNodes {
 
   /** Takes a remote lock; waits if it is held. */
   void lock(long address) {
-    long found = 0;
     hold(address);
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      found = worker.cas(address + NodeLayout.LOCK, 0, owner);
+    long start = worker.nanoTime();
+    for (int attempt = 0; ; attempt++) {
+      long found = worker.cas(address + NodeLayout.LOCK, 0, owner);
       if (found == 0) {
         return;
       }
+      if (WaitLimit.SHORT.isOver(worker.nanoTime() - start)) {
+        release(address);
+        throw stayedLocked(address, found, attempt);
+      }
       worker.backoff().pause(attempt);
     }
-    release(address);
-    throw stayedLocked(address, found, ATTEMPTS_MAX);
   }
 
   private static StalledException stayedLocked(long address, long holder, int attempts) {

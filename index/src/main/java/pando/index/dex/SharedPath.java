@@ -5,6 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.cache.CacheContext;
@@ -28,7 +29,6 @@ final class SharedPath {
    * are attached again.
    */
 
-  private static final int ATTEMPTS_MAX = 10_000;
   private static final int STRANGE_MAX = 100;
 
   private final DexServer server;
@@ -227,7 +227,8 @@ final class SharedPath {
    *     the node is a leaf
    */
   private boolean refreshNode(long node) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long version = Frames.version(memory, node);
       long address = NodeLayout.address(memory, node);
       int level = NodeLayout.level(memory, node);
@@ -252,14 +253,15 @@ final class SharedPath {
           return true;
         }
       }
-      worker.backoff().pause(attempt);
+      start =
+          WaitLimit.SHORT.pause(
+              worker.backoff(),
+              attempt,
+              start,
+              "the copy of a shared node stays in use: node",
+              NodeLayout.address(memory, node),
+              GlobalAddress::toString);
     }
-    throw new StalledException(
-        "the copy of a shared node stays in use: node=%s, pins=%s, attempts=%s"
-            .formatted(
-                GlobalAddress.toString(NodeLayout.address(memory, node)),
-                Frames.pins(memory, node),
-                ATTEMPTS_MAX));
   }
 
   /** Replaces a copy by a fresh image, unless the copy is in use. */

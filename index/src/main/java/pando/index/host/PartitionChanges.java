@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
@@ -57,12 +57,6 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
 
   /** No thread has this number. */
   private static final long NOBODY = 0;
-
-  /**
-   * Maximum wait for the turn. The limit is a time, not a number of attempts, as an interrupted
-   * thread does not sleep between attempts.
-   */
-  private static final long TURN_NANOS_MAX = 100_000_000_000L;
 
   private final HostedIndex<S, W> index;
   private final Members<S, W> members;
@@ -128,18 +122,14 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
     if (isMine() || members.isAlone()) {
       throw new IllegalStateException("this thread keeps others out of the index");
     }
-    long start = worker.nanoTime();
+    long start = 0;
     for (int attempt = 0; true; attempt++) {
       Turn taken = tryTurn();
       if (taken != null) {
         return taken;
       }
-      long waited = worker.nanoTime() - start;
-      if (waited > TURN_NANOS_MAX) {
-        throw new StalledException(
-            "another change of the index does not end: waitedNanos=" + waited);
-      }
-      worker.backoff().pause(attempt);
+      String what = "another change of the index does not end";
+      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, what);
     }
   }
 

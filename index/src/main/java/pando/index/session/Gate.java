@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 
 /**
@@ -19,12 +20,6 @@ public final class Gate {
   private static final int OPEN = 0;
   private static final int SHUT = 1;
   private static final int CLOSED = 2;
-
-  /**
-   * The limit is a time, not a number of attempts, as an interrupted thread does not sleep between
-   * attempts.
-   */
-  private static final long WAIT_NANOS_MAX = 100_000_000_000L;
 
   /** How long one thread alone may keep others waiting for those that are inside. */
   private static final long ALONE_NANOS_MAX = 10_000_000_000L;
@@ -91,12 +86,12 @@ public final class Gate {
     }
 
     private void awaitOpen() {
-      long start = worker.nanoTime();
+      long start = 0;
       for (int attempt = 0; !tryEnter(); attempt++) {
         if (gate.state == CLOSED) {
           throw closed();
         }
-        pause(worker, attempt, start, "a change of the index does not end");
+        start = pause(worker, attempt, start, "a change of the index does not end");
       }
     }
 
@@ -154,7 +149,7 @@ public final class Gate {
    *     then has not shut the gate
    */
   public boolean shut(Worker worker) {
-    return shut(worker, () -> true, WAIT_NANOS_MAX);
+    return shut(worker, () -> true, WaitLimit.LONG.nanos());
   }
 
   /**
@@ -178,16 +173,17 @@ public final class Gate {
     if (isAlone()) {
       throw new IllegalStateException("this thread keeps others out of the index");
     }
-    long start = worker.nanoTime();
+    long start = 0;
     for (int attempt = 0; !(isTime.getAsBoolean() && tryShut()); attempt++) {
       if (state == CLOSED) {
         return false;
       }
-      pause(worker, attempt, start, "another change of the index does not end");
+      start = pause(worker, attempt, start, "another change of the index does not end");
     }
     long shut = worker.nanoTime();
     if (!awaitEmpty(worker, shut, insideNanosMax)) {
-      throw stalled("an operation does not end", worker.nanoTime() - shut);
+      long waited = worker.nanoTime() - shut;
+      throw new StalledException("an operation does not end: waitedNanos=" + waited);
     }
     return true;
   }
@@ -235,16 +231,8 @@ public final class Gate {
     return empty;
   }
 
-  private static void pause(Worker worker, int attempt, long start, String reason) {
-    long waited = worker.nanoTime() - start;
-    if (waited > WAIT_NANOS_MAX) {
-      throw stalled(reason, waited);
-    }
-    worker.backoff().pause(attempt);
-  }
-
-  private static StalledException stalled(String reason, long waited) {
-    return new StalledException(reason + ": waitedNanos=" + waited);
+  private static long pause(Worker worker, int attempt, long start, String reason) {
+    return WaitLimit.LONG.pause(worker.backoff(), attempt, start, reason);
   }
 
   /** Opens the gate again, unless it is closed. */

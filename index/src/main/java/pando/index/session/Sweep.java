@@ -3,6 +3,7 @@ package pando.index.session;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 
 /**
@@ -107,7 +108,7 @@ public abstract class Sweep {
    * @throws PandoException if something could not be written; the rest was
    */
   public final void writeAll() {
-    long start = worker.nanoTime();
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       begin();
       PandoException failure = writeOnce();
@@ -117,12 +118,8 @@ public abstract class Sweep {
       if (complete) {
         return;
       }
-      long waited = worker.nanoTime() - start;
-      if (waited > WriteBack.WAIT_NANOS_MAX) {
-        throw new StalledException(
-            "changes cannot be written back, as others hold them: waitedNanos=" + waited);
-      }
-      worker.backoff().pause(attempt);
+      String what = "changes cannot be written back, as others hold them";
+      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, what);
     }
   }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 
 /**
@@ -25,9 +25,6 @@ public final class WriteBack {
 
   /** What was left out is swept again after one of so many parts of half an interval. */
   private static final int SOON_PART = 8;
-
-  /** Longest wait for what others hold. */
-  static final long WAIT_NANOS_MAX = 100_000_000_000L;
 
   private final long halfNanos;
   private final Runnable wake;
@@ -197,12 +194,10 @@ public final class WriteBack {
   // Of sweeps.
 
   void lock(Worker worker) {
-    long begin = worker.nanoTime();
+    long start = 0;
     for (int attempt = 0; !writing.compareAndSet(false, true); attempt++) {
-      if (worker.nanoTime() - begin > WAIT_NANOS_MAX) {
-        throw new StalledException("another thread's write-back does not end");
-      }
-      worker.backoff().pauseBriefly(attempt);
+      String what = "another thread's write-back does not end";
+      start = WaitLimit.LONG.pauseBriefly(worker.backoff(), attempt, start, what);
     }
   }
 

@@ -29,6 +29,11 @@ final class SimBackoff implements Backoff {
   }
 
   @Override
+  public long nanoTime() {
+    return host.nanoTime();
+  }
+
+  @Override
   public void transition() {
     Client client = host.simulation().running();
     if (client != null) {

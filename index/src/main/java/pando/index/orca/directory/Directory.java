@@ -122,12 +122,13 @@ public final class Directory implements AutoCloseable {
    * @throws pando.fabric.StalledException if the leaf stays latched
    */
   public void find(long key, LeafView view) {
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       seek(key, view);
       if (view.copy()) {
         return;
       }
-      view.await(attempt);
+      start = view.await(attempt, start);
     }
   }
 

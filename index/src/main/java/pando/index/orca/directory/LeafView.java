@@ -2,7 +2,7 @@ package pando.index.orca.directory;
 
 import java.lang.invoke.VarHandle;
 import pando.fabric.Backoff;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.orca.leaf.Heads;
 import pando.index.orca.leaf.LeafLayout;
 
@@ -15,7 +15,6 @@ public final class LeafView {
   private static final long ONES = 0x0001_0001_0001_0001L;
   private static final long CARRIES = 0x0100_0100_0100_0100L;
   private static final int HEAD_WORDS = 4;
-  private static final int WAITS_MAX = 1_000_000;
 
   private final LeafEntries entries;
   final Backoff backoff;
@@ -206,12 +205,11 @@ public final class LeafView {
         : entries.wideHead(entry, number);
   }
 
-  /** Waits for a leaf that is latched for a moment, or that a merge publishes. */
-  void await(int attempt) {
-    if (attempt >= WAITS_MAX) {
-      throw new StalledException(
-          "a leaf stays latched: low=" + low + ", high=" + high + ", attempts=" + attempt);
-    }
-    backoff.pauseBriefly(attempt);
+  /**
+   * Waits for a leaf that is latched for a moment, or that a merge publishes; returns when the wait
+   * began.
+   */
+  long await(int attempt, long start) {
+    return WaitLimit.SHORT.pauseBriefly(backoff, attempt, start, "a leaf stays latched: low", low);
   }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.directory.LeafEntries;
@@ -100,8 +101,6 @@ public final class ImageCache {
   private static final int BYTES_OF_LOCK_SHIFT = 10;
   private static final int NONE = -1;
   private static final long[] NO_SLABS = {};
-
-  private static final int WAITS_MAX = 20_000;
 
   private final LeafEntries entries;
   private final MemorySegment memory;
@@ -233,8 +232,9 @@ public final class ImageCache {
 
   /** Drops the images of a set whose ranges are in other slabs now. */
   private void dropStrangers(long slab, long set, Backoff backoff) {
+    long start = 0;
     for (int attempt = 0; !tryLock(set); attempt++) {
-      await(attempt, backoff);
+      start = await(attempt, start, backoff);
     }
     for (int way = 0; way < WAYS; way++) {
       long tag = tag(set, way);
@@ -651,6 +651,7 @@ public final class ImageCache {
   /** Locks the set of a key; returns {@link #NONE} if there is no slab. */
   private long lock(long key, Backoff backoff) {
     long hash = KeyHash.of(key);
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       long[] ranges = slabOfRange;
       if (ranges.length == 0) {
@@ -663,7 +664,7 @@ public final class ImageCache {
         }
         unlock(set);
       }
-      await(attempt, backoff);
+      start = await(attempt, start, backoff);
     }
   }
 
@@ -689,11 +690,8 @@ public final class ImageCache {
     return (int) (set >>> BYTES_OF_LOCK_SHIFT) & (LOCKS - 1);
   }
 
-  private static void await(int attempt, Backoff backoff) {
-    if (attempt >= WAITS_MAX) {
-      throw new StalledException("a set of images stays locked: attempts=" + attempt);
-    }
-    backoff.pause(attempt);
+  private static long await(int attempt, long start, Backoff backoff) {
+    return WaitLimit.SHORT.pause(backoff, attempt, start, "a set of images stays locked");
   }
 
   private int free(long set) {

@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.util.function.LongConsumer;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
 import pando.index.orca.parts.CacheParts;
 import pando.index.session.Marks;
@@ -127,7 +128,6 @@ public final class RecordCache {
   private static final int KINDS_UNDER_WAY = 1 << CLEANING | 1 << BUSY;
 
   private static final int ROUNDS_MAX = 4;
-  private static final int WAITS_MAX = 20_000;
 
   /** Result of a look: the key is in no way. */
   private static final int NOT_FOUND = 0;
@@ -337,12 +337,13 @@ public final class RecordCache {
    */
   public boolean find(long key, Probe out) {
     long home = home(key);
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       int result = look(key, home, out);
       if (result != MOVED) {
         return result == FOUND;
       }
-      await(home, attempt, out.backoff);
+      start = await(home, attempt, start, out.backoff);
     }
   }
 
@@ -451,11 +452,9 @@ public final class RecordCache {
     return (word & LOCKED) != 0;
   }
 
-  private static void await(long bucket, int attempt, Backoff backoff) {
-    if (attempt >= WAITS_MAX) {
-      throw new StalledException("a bucket of the record cache stays locked: bucket=" + bucket);
-    }
-    backoff.pause(attempt);
+  private static long await(long bucket, int attempt, long start, Backoff backoff) {
+    String what = "a bucket of the record cache stays locked: bucket";
+    return WaitLimit.SHORT.pause(backoff, attempt, start, what, bucket);
   }
 
   // Locks
@@ -485,8 +484,9 @@ public final class RecordCache {
    * @throws StalledException if another thread keeps it locked
    */
   public void lock(long bucket, Backoff backoff) {
+    long start = 0;
     for (int attempt = 0; !tryLock(bucket); attempt++) {
-      await(bucket, attempt, backoff);
+      start = await(bucket, attempt, start, backoff);
     }
   }
 
