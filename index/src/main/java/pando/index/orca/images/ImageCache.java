@@ -1,15 +1,11 @@
 package pando.index.orca.images;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
-import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.directory.LeafEntries;
@@ -28,30 +24,8 @@ import pando.index.orca.parts.KeyHash;
  *
  * <p>Thread-safe.
  */
-public final class ImageCache {
+public final class ImageCache extends ImageSets {
   /*
-   * A set, 2,112 bytes: a line of tags, and 8 images
-   * ================================================
-   *
-   *     0  tags of ways 0..7, 8 bytes each:
-   *          leaf's entry 4 (lowest) | piece 5 bits, valid segments 2 bits, zero 1 bit
-   *          | count 1 | hand 1, in way 0 alone | zero 1
-   *    64  way 0: segment 2p 128, segment 2p + 1 128
-   *    ..
-   *  1856  way 7
-   *
-   * A set of single segments has 1,088. A piece is what an image is of: pair 2p and 2p + 1, or
-   * segment p. A way without a valid segment is free. Piece 31 is the leaf's filter: a word for each
-   * segment. The hash of leaf and piece says which of 1,024 ranges it is in, and thereby the slab, and which
-   * set of the slab. So a slab that comes takes ranges from the others, and what is in other ranges
-   * stays.
-   *
-   * Versions. Readers take no lock: they note the version of the set, copy what they need, and use
-   * it if neither the version nor the slabs have changed meanwhile; else it counts as not cached. The
-   * versions' lowest bit is the lock. They are not in the slabs, as the memory of a slab that was
-   * removed is used otherwise while a session may still be about to lock one of its sets. Sets share
-   * versions.
-   *
    * Why no image is stale for good. A value is written to a leaf while an image of the slot may be
    * here, or on its way here:
    *
@@ -72,44 +46,18 @@ public final class ImageCache {
    * extent that the leaf had before and after the look.
    */
 
-  private static final int WAYS = 8;
-  private static final int TAG_BYTES = Long.BYTES;
-  private static final int TAGS_BYTES = WAYS * TAG_BYTES;
-  private static final int SEGMENT_BYTES = LeafLayout.SEGMENT_BYTES;
-
+  private static final long[] NO_SLABS = {};
+  private static final int RANGES_SHIFT = 10;
+  private static final int RANGES = 1 << RANGES_SHIFT;
   private static final int LINE_BYTES = 64;
-
-  /** Bytes of a set of pairs; one of single segments has fewer. */
-  public static final int SET_BYTES = TAGS_BYTES + WAYS * 2 * SEGMENT_BYTES;
-
-  private static final int PIECE_SHIFT = 32;
-  private static final int VALID_SHIFT = 37;
 
   /** Stands for the filter of a leaf among its pieces. */
   private static final int FILTER = 31;
 
-  private static final int VALID_MASK = 3;
-  private static final long KEY_MASK = (1L << VALID_SHIFT) - 1;
-  private static final int COUNT = 5;
   private static final int COUNT_MAX = 15;
-  private static final int HAND = 6;
-  private static final long HAND_MASK = 0xffL << (HAND * Byte.SIZE);
-
-  private static final int RANGES_SHIFT = 10;
-  private static final int RANGES = 1 << RANGES_SHIFT;
-  private static final int LOCKS = 1024;
-  private static final int BYTES_OF_LOCK_SHIFT = 10;
-  private static final int NONE = -1;
-  private static final long[] NO_SLABS = {};
 
   private final LeafEntries entries;
-  private final MemorySegment memory;
-  private final int segmentsShift;
-  private final int segments;
-  private final int imageBytes;
-  private final int setBytes;
   private final int setsOfSlab;
-  private final AtomicLongArray versions = new AtomicLongArray(LOCKS);
   private final LongAdder tailHits = new LongAdder();
 
   /** Where the slab of each range starts; empty if there is no slab. Replaced as a whole. */
@@ -132,12 +80,8 @@ public final class ImageCache {
       throw new IllegalArgumentException(
           "bytes of a slab of images out of range: bytes=" + slabBytes + ", minimum=" + SET_BYTES);
     }
+    super(memory, pairs);
     this.entries = entries;
-    this.memory = memory;
-    this.segmentsShift = pairs ? 1 : 0;
-    this.segments = 1 << segmentsShift;
-    this.imageBytes = segments * SEGMENT_BYTES;
-    this.setBytes = TAGS_BYTES + WAYS * imageBytes;
     this.setsOfSlab = (int) (slabBytes / setBytes);
   }
 
@@ -324,10 +268,6 @@ public final class ImageCache {
 
   // Where an image is
 
-  private static long key(int leaf, int piece) {
-    return Integer.toUnsignedLong(leaf) | (long) piece << PIECE_SHIFT;
-  }
-
   private static int range(long hash) {
     return (int) (hash >>> (Long.SIZE - RANGES_SHIFT));
   }
@@ -340,16 +280,6 @@ public final class ImageCache {
   @SuppressWarnings("ReferenceEquality") // Each change makes an array that was never there before.
   private boolean hasMoved(long[] ranges) {
     return slabOfRange != ranges;
-  }
-
-  private int wayOf(long set, long key) {
-    for (int way = 0; way < WAYS; way++) {
-      long tag = tag(set, way);
-      if ((tag & KEY_MASK) == key && valid(tag) != 0) {
-        return way;
-      }
-    }
-    return NONE;
   }
 
   // Reading without a lock
@@ -666,85 +596,5 @@ public final class ImageCache {
       }
       start = await(attempt, start, backoff);
     }
-  }
-
-  private boolean tryLock(long set) {
-    long version = versions.getAcquire(lockOf(set));
-    if (isLocked(version) || !versions.compareAndSet(lockOf(set), version, version + 1)) {
-      return false;
-    }
-    VarHandle.storeStoreFence();
-    return true;
-  }
-
-  private void unlock(long set) {
-    int lock = lockOf(set);
-    versions.setRelease(lock, versions.getPlain(lock) + 1);
-  }
-
-  private static boolean isLocked(long version) {
-    return (version & 1) != 0;
-  }
-
-  private static int lockOf(long set) {
-    return (int) (set >>> BYTES_OF_LOCK_SHIFT) & (LOCKS - 1);
-  }
-
-  private static long await(int attempt, long start, Backoff backoff) {
-    return WaitLimit.SHORT.pause(backoff, attempt, start, "a set of images stays locked");
-  }
-
-  private int free(long set) {
-    for (int way = 0; way < WAYS; way++) {
-      if (valid(tag(set, way)) == 0) {
-        return way;
-      }
-    }
-    return NONE;
-  }
-
-  /**
-   * Returns a way whose image goes (GCLOCK). The hand goes on from way to way; an image with count
-   * 0 goes, and other counts are lowered by one.
-   */
-  private int victim(long set) {
-    int way = memory.get(JAVA_BYTE, set + HAND);
-    while (count(set, way) > 0) {
-      setCount(set, way, count(set, way) - 1);
-      way = (way + 1) % WAYS;
-    }
-    memory.set(JAVA_BYTE, set + HAND, (byte) ((way + 1) % WAYS));
-    return way;
-  }
-
-  // The bytes of a set
-
-  private static long tagAt(long set, int way) {
-    return set + (long) way * TAG_BYTES;
-  }
-
-  private long tag(long set, int way) {
-    return Words.get(memory, tagAt(set, way));
-  }
-
-  private static int valid(long tag) {
-    return (int) (tag >>> VALID_SHIFT) & VALID_MASK;
-  }
-
-  private void setValid(long set, int way, int valid) {
-    long others = tag(set, way) & ~((long) VALID_MASK << VALID_SHIFT);
-    Words.set(memory, tagAt(set, way), others | (long) valid << VALID_SHIFT);
-  }
-
-  private int count(long set, int way) {
-    return memory.get(JAVA_BYTE, tagAt(set, way) + COUNT);
-  }
-
-  private void setCount(long set, int way, int count) {
-    memory.set(JAVA_BYTE, tagAt(set, way) + COUNT, (byte) count);
-  }
-
-  private long image(long set, int way) {
-    return set + TAGS_BYTES + (long) way * imageBytes;
   }
 }
