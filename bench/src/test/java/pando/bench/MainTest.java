@@ -204,10 +204,6 @@ final class MainTest extends CommandFixture {
         "pando bench --compute-processes 1                | only with --fabric shm, tcp or verbs",
         "pando bench --fabric tcp --token-file a          | go with --memory-server",
         "pando bench --memory-server 127.0.0.1:1          | --memory-server is out of range",
-        "pando bench --fabric verbs --masked-atomics some | 'some' is not one of auto, native, emu",
-        "pando memory-server --name a --size 8MiB --device-memory maybe | --device-memory",
-        "pando memory-server --listen 127.0.0.1:0 --card a --size 8MiB --line-atomicity 16 | =16",
-        "pando memory-server --name a --size 8MiB --masked-atomics native | goes with --card",
         "pando bench --fabric tcp --memory-server 1.2.3   | '1.2.3' is not HOST:PORT",
         "pando memory-server --listen 0.0.0.0:0 --size 8MiB | only loopback addresses",
         "pando memory-server --listen 0.0.0.0:0 --token-file a --size 8MiB | only loopback"

@@ -9,7 +9,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import pando.cli.cluster.JavaProcess;
 import pando.cli.option.AuthenticationOptions;
-import pando.cli.option.CardSettings;
 import pando.cli.option.HostPort;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
@@ -127,8 +126,6 @@ final class MemoryServerCommand implements Callable<Integer> {
       })
   private @Nullable String card;
 
-  @Mixin private CardSettings cardSettings;
-
   @Option(names = "--parent", hidden = true, description = "Process to end with.")
   private @Nullable Long parent;
 
@@ -136,9 +133,6 @@ final class MemoryServerCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     if (parent != null) {
       JavaProcess.endWith(parent);
-    }
-    if (card == null) {
-      CardSettings.refuse(spec, "--card");
     }
     if (clusterOption.isGiven()) {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
@@ -199,8 +193,7 @@ final class MemoryServerCommand implements Callable<Integer> {
     try {
       return card == null
           ? TcpMemoryServer.start(address, place, options(), authentication)
-          : VerbsMemoryServer.start(
-              address, place, options(), authentication, card, cardSettings.options());
+          : VerbsMemoryServer.start(address, place, options(), authentication, card);
     } catch (TcpException | VerbsException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import pando.cli.text.Numbers;
-import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.verbs.Cards;
 import pando.fabric.verbs.VerbsException;
 import picocli.CommandLine.Command;
@@ -61,11 +60,6 @@ final class VerbsCommand implements Callable<Integer> {
         card.regions(),
         card.readsUnderWay(),
         card.firmware());
-    out.printf(
-        "  device memory %s, masked atomics %s, 16-byte CAS %s%n",
-        card.deviceMemoryBytes() == 0 ? "none" : Numbers.size(card.deviceMemoryBytes()),
-        card.maskedAtomics() == MaskedAtomics.NATIVE ? "native" : "emulated",
-        card.cas16() ? "yes" : "no");
   }
 
   private static void printLimit(PrintWriter out) {

@@ -65,6 +65,7 @@ public interface Worker extends AutoCloseable {
    * @param operands local offset, 16-byte aligned, of five 16-byte operands in a row: compare,
    *     compare mask, swap, swap mask, and room for the value found
    * @return whether the store took place
+   * @throws UnsupportedOperationException if this fabric has none: see {@link Capabilities#cas16}
    */
   boolean maskedCas16(long remote, long operands);
 

@@ -88,16 +88,6 @@ public abstract class FabricContract {
     return Long.BYTES;
   }
 
-  /** Returns where the on-chip regions are. */
-  protected Capabilities.OnChip onChip() {
-    return Capabilities.OnChip.HOST;
-  }
-
-  /** Returns how masked atomics are done. */
-  protected Capabilities.MaskedAtomics maskedAtomics() {
-    return Capabilities.MaskedAtomics.NATIVE;
-  }
-
   /** Returns whether there is a masked CAS of 16 bytes. */
   protected boolean cas16() {
     return true;
@@ -163,11 +153,8 @@ public abstract class FabricContract {
     assertThatThrownBy(() -> fabric.dramBytes(2)).hasMessageContaining("server=2");
     Capabilities capabilities = fabric.capabilities();
     assertThat(capabilities.atomicityBytes()).isEqualTo(atomicityBytes());
-    assertThat(capabilities.hasMaskedAtomics()).isTrue();
-    assertThat(capabilities.maskedAtomics()).isEqualTo(maskedAtomics());
     assertThat(capabilities.cas16()).isEqualTo(cas16());
     assertThat(capabilities.onChipBytes()).isEqualTo(256 << 10);
-    assertThat(capabilities.onChip()).isEqualTo(onChip());
     assertThat(capabilities.remoteProcessor()).isEqualTo(remoteProcessor());
     assertThat(capabilities.fences()).isEqualTo(fences());
   }

@@ -310,9 +310,7 @@ public final class HookedFabric implements Fabric {
     Capabilities real = fabric.capabilities();
     return new Capabilities(
         atomicityBytes,
-        real.maskedAtomics(),
         real.cas16(),
-        real.onChip(),
         onChipBytes,
         real.remoteProcessor(),
         real.fences(),

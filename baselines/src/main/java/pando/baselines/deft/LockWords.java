@@ -10,18 +10,9 @@ import pando.fabric.GlobalAddress;
 final class LockWords {
   private final long words;
 
-  /**
-   * Creates the mapping for a fabric.
-   *
-   * @throws IllegalArgumentException if the fabric has no on-chip region or no masked atomics
-   */
+  /** Creates the mapping for a fabric. */
   LockWords(Fabric fabric) {
     words = fabric.capabilities().onChipBytes() / Long.BYTES;
-    if (words == 0 || !fabric.capabilities().hasMaskedAtomics()) {
-      throw new IllegalArgumentException(
-          "locks need an on-chip region and masked atomics: fabric=%s, capabilities=%s"
-              .formatted(fabric.name(), fabric.capabilities()));
-    }
   }
 
   /** Returns the address of a node's lock word. */

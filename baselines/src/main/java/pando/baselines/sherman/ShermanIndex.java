@@ -2,7 +2,6 @@ package pando.baselines.sherman;
 
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Capabilities;
 import pando.fabric.Fabric;
 import pando.index.Session;
 import pando.index.host.HostedIndex;
@@ -66,16 +65,6 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
    * needs.
    */
   static ShermanValidation resolve(Fabric fabric, ShermanOptions options) {
-    Capabilities capabilities = fabric.capabilities();
-    if (!capabilities.hasMaskedAtomics()) {
-      throw new IllegalArgumentException(
-          "locks need masked atomics: fabric=" + fabric.name() + ", maskedAtomics=NONE");
-    }
-    if (options.onChipLocks() && capabilities.onChipBytes() < Long.BYTES) {
-      throw new IllegalArgumentException(
-          "on-chip locks need an on-chip region: fabric=%s, onChipBytes=%s"
-              .formatted(fabric.name(), capabilities.onChipBytes()));
-    }
     return options.validation().on(fabric, options.isPartitioned());
   }
 

@@ -7,10 +7,10 @@ import pando.fabric.Fabric;
 import pando.fabric.tcp.TcpException;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpOptions;
+import pando.fabric.verbs.CardOptions;
 import pando.fabric.verbs.Cards;
 import pando.fabric.verbs.VerbsException;
 import pando.fabric.verbs.VerbsFabric;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -19,6 +19,8 @@ import picocli.CommandLine.Spec;
 /** The options for the RDMA card by which memory servers are reached. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class CardOption {
+  private static final String LINE_ATOMICITY = "--line-atomicity";
+
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
@@ -28,11 +30,27 @@ public final class CardOption {
       description = "RDMA card of this process, see pando verbs (default: the first).")
   private @Nullable String card;
 
-  @Mixin private CardSettings settings;
+  @Option(
+      names = LINE_ATOMICITY,
+      paramLabel = "BYTES",
+      description =
+          "With --fabric verbs, 8 or 64 aligned bytes that your cards read and write at once, which"
+              + " nothing can find out (default: 8).")
+  private @Nullable Integer lineAtomicity;
 
   /** Returns how cards are used, as arguments for another command. */
   public List<String> settings() {
-    return settings.arguments();
+    return lineAtomicity == null ? List.of() : List.of(LINE_ATOMICITY + "=" + lineAtomicity);
+  }
+
+  /**
+   * Returns how cards are used.
+   *
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  private CardOptions options() {
+    CardOptions defaults = CardOptions.defaults();
+    return lineAtomicity == null ? defaults : defaults.withLineAtomicity(lineAtomicity);
   }
 
   /** Returns the card that was named, or the first of this machine. */
@@ -54,13 +72,12 @@ public final class CardOption {
   /** Connects to memory servers by TCP, or beside it by RDMA. */
   public Fabric attach(
       Choices.FabricKind kind, List<InetSocketAddress> addresses, long seed, TcpOptions tcp) {
-    if (kind != Choices.FabricKind.VERBS) {
-      CardSettings.refuse(spec, "--fabric verbs");
+    if (kind != Choices.FabricKind.VERBS && lineAtomicity != null) {
+      throw refusal(LINE_ATOMICITY + " goes with --fabric verbs alone", null);
     }
     try {
       return kind == Choices.FabricKind.VERBS
-          ? VerbsFabric.attach(
-              addresses, seed, tcp, card(), Ranges.accepted(spec, settings::options))
+          ? VerbsFabric.attach(addresses, seed, tcp, card(), Ranges.accepted(spec, this::options))
           : TcpFabric.attach(addresses, seed, tcp);
     } catch (TcpException | VerbsException e) {
       throw refusal(String.valueOf(e.getMessage()), e);

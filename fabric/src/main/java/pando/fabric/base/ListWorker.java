@@ -143,16 +143,7 @@ public abstract class ListWorker extends WorkerBase {
       Regions.checkAligned(remote, bytes);
     }
     Regions.check(dramBytes[server], remote, bytes);
-    checkReached(server, remote);
   }
-
-  /**
-   * Checks that verbs reach an address that the memory server has; all of them, unless a subclass
-   * says otherwise.
-   *
-   * @throws pando.fabric.InvalidAddressException if they do not
-   */
-  protected void checkReached(int server, long remote) {}
 
   private void checkLocal(VerbList list, int index) {
     if (list.kind(index) == Kind.MASKED_CAS_16) {

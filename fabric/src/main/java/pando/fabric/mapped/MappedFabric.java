@@ -7,8 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
-import pando.fabric.Capabilities.MaskedAtomics;
-import pando.fabric.Capabilities.OnChip;
 import pando.fabric.ComputeServer;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
@@ -53,9 +51,7 @@ public final class MappedFabric extends FabricBase {
   public Capabilities capabilities() {
     return new Capabilities(
         Long.BYTES,
-        MaskedAtomics.NATIVE,
         Atomic16.isAvailable(),
-        OnChip.HOST,
         ServerLayout.ON_CHIP_BYTES,
         false,
         fences != null,

@@ -90,16 +90,6 @@ public final class NativeFunction {
     return new NativeFunction(name, system.find(name), result, true);
   }
 
-  /**
-   * Returns a function that is known by its address.
-   *
-   * @param name of the function, for messages
-   * @param result {@code long} (a pointer, too) or {@code int}
-   */
-  public static NativeFunction at(String name, long address, Class<?> result) {
-    return new NativeFunction(name, Optional.of(MemorySegment.ofAddress(address)), result, false);
-  }
-
   private static MethodHandle handle(Linker.Option... options) {
     MemoryLayout[] words = new MemoryLayout[ARGUMENTS_MAX];
     Arrays.fill(words, ValueLayout.JAVA_LONG);
@@ -115,7 +105,7 @@ public final class NativeFunction {
   }
 
   /** Returns whether the library has the function. */
-  public boolean isLinked() {
+  boolean isLinked() {
     return address != null;
   }
 

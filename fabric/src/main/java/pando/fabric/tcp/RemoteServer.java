@@ -106,10 +106,6 @@ final class RemoteServer {
     return known.dramBytes();
   }
 
-  int onChipBytes() {
-    return known.onChipBytes();
-  }
-
   boolean hasCas16() {
     return known.cas16();
   }

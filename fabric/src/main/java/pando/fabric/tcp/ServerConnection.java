@@ -44,8 +44,7 @@ final class ServerConnection implements Runnable {
     this.link = link;
     this.connection = connection;
     this.limits = owner.limits();
-    this.request =
-        new RequestReader(link.number(), link.dramBytes(), owner.welcome().onChipBytes() > 0);
+    this.request = new RequestReader(link.number(), link.dramBytes());
   }
 
   @Override

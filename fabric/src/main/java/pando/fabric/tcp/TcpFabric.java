@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
-import pando.fabric.Capabilities.MaskedAtomics;
-import pando.fabric.Capabilities.OnChip;
 import pando.fabric.Fabric;
 import pando.fabric.FenceFailedException;
 import pando.fabric.PandoException;
@@ -19,6 +17,7 @@ import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
 import pando.fabric.lane.Completions;
 import pando.fabric.lane.LaneLoop;
+import pando.fabric.layout.ServerLayout;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.wire.Credentials;
 import pando.fabric.wire.Introduction;
@@ -116,16 +115,8 @@ public final class TcpFabric extends FabricBase {
   @Override
   public Capabilities capabilities() {
     boolean cas16 = Arrays.stream(servers).allMatch(RemoteServer::hasCas16);
-    int onChipBytes = Arrays.stream(servers).mapToInt(RemoteServer::onChipBytes).min().orElse(0);
     return new Capabilities(
-        Long.BYTES,
-        MaskedAtomics.NATIVE,
-        cas16,
-        OnChip.HOST,
-        onChipBytes,
-        true,
-        admin != null,
-        false);
+        Long.BYTES, cas16, ServerLayout.ON_CHIP_BYTES, true, admin != null, false);
   }
 
   @Override

@@ -95,7 +95,6 @@ public final class TcpMemoryServer extends HostedMemoryServer {
             number,
             incarnation,
             layout.dramBytes(),
-            card != null && card.hasOnChip() ? 0 : ServerLayout.ON_CHIP_BYTES,
             Atomic16.isAvailable());
     this.handshake = new ServerHandshake(this, credentials);
     // Fair: a CALL must not wait while later ones are served.

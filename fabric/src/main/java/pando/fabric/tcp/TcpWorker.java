@@ -7,7 +7,6 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.GlobalAddress;
-import pando.fabric.InvalidAddressException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
@@ -70,15 +69,6 @@ final class TcpWorker extends ListWorker {
     this.callConnections = lane == null ? connections : new TcpConnection[servers.length];
     this.used = new TcpConnection[servers.length];
     this.verbNanos = options.verbTimeout().toNanos();
-  }
-
-  @Override
-  protected void checkReached(int server, long remote) {
-    if (GlobalAddress.isOnChip(remote) && servers[server].onChipBytes() == 0) {
-      throw new InvalidAddressException(
-          "the on-chip region is in memory of a card, which TCP does not reach: address="
-              + GlobalAddress.toString(remote));
-    }
   }
 
   @Override

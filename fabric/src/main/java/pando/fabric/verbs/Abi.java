@@ -106,22 +106,6 @@ final class Abi {
     private IbvQpInitAttr() {}
   }
 
-  /** The same, followed by what only some cards take. */
-  static final class IbvQpInitAttrEx {
-    static final int BYTES_MAX = 256;
-    static final int COMP_MASK = 60;
-    static final int PD = 64;
-    static final int SEND_OPS_FLAGS = 128;
-
-    /** Which of the further fields are given: protection domain, operations. */
-    static final int MASK = 0x41;
-
-    /** Of the operations: WRITEs. */
-    static final int WITH_WRITE = 1;
-
-    private IbvQpInitAttrEx() {}
-  }
-
   /** The state of a queue pair, and all that belongs to a step into the next. */
   static final class IbvQpAttr {
     static final int BYTES = 144;
@@ -173,16 +157,6 @@ final class Abi {
     private IbvQp() {}
   }
 
-  /** A queue pair to which requests are posted one by one. Its functions are pointers in it. */
-  static final class IbvQpEx {
-    static final int WR_ID = 168 + FURTHER_MUTEX_BYTES;
-    static final int WR_START = 320 + FURTHER_MUTEX_BYTES;
-    static final int WR_COMPLETE = 328 + FURTHER_MUTEX_BYTES;
-    static final int WR_ABORT = 336 + FURTHER_MUTEX_BYTES;
-
-    private IbvQpEx() {}
-  }
-
   /** Memory that is registered. */
   static final class IbvMr {
     static final int LKEY = 36;
@@ -193,9 +167,6 @@ final class Abi {
 
     /** All verbs of others. */
     static final int ALL_ACCESS = 0xf;
-
-    /** The first byte has address 0. */
-    static final int ZERO_BASED = 0x20;
 
     private IbvMr() {}
   }
@@ -211,30 +182,6 @@ final class Abi {
     static final int MAX_QP_INIT_RD_ATOM = 156;
 
     private IbvDeviceAttr() {}
-  }
-
-  /** What a card can do beyond that. */
-  static final class IbvDeviceAttrEx {
-    static final int BYTES_MAX = 512;
-    static final int MAX_DM_SIZE = 376;
-
-    private IbvDeviceAttrEx() {}
-  }
-
-  /** What memory of a card is made of. */
-  static final class IbvAllocDmAttr {
-    static final int BYTES = 16;
-    static final int LENGTH = 0;
-    static final int LOG_ALIGN_REQ = 8;
-
-    private IbvAllocDmAttr() {}
-  }
-
-  /** Memory of a card. Its functions are pointers in it. */
-  static final class IbvDm {
-    static final int MEMCPY_TO_DM = 8;
-
-    private IbvDm() {}
   }
 
   /** A port of a card. Of the library's function, the first 48 bytes at least are filled. */
@@ -270,7 +217,6 @@ final class Abi {
   /** A card that is open. Its functions are pointers in it. */
   static final class IbvContext {
     static final int BYTES = 328 + FURTHER_MUTEX_BYTES;
-    static final int DEVICE = 0;
     static final int POLL_CQ = 96;
     static final int REQ_NOTIFY_CQ = 104;
     static final int POST_SRQ_RECV = 168;
@@ -279,83 +225,5 @@ final class Abi {
     static final int ABI_COMPAT = 320 + FURTHER_MUTEX_BYTES;
 
     private IbvContext() {}
-  }
-
-  /**
-   * What stands in front of a card that is open, where it has not the oldest interface. It grows
-   * away from the card, so places are distances from there; {@link #SZ} says how far it goes.
-   */
-  static final class VerbsContext {
-    static final int SZ = -8;
-    static final int QUERY_DEVICE_EX = -104;
-    static final int FREE_DM = -248;
-    static final int ALLOC_DM = -256;
-    static final int REG_DM_MR = -264;
-
-    private VerbsContext() {}
-  }
-
-  /** What a queue pair of an mlx5 card is made of besides. */
-  static final class Mlx5dvQpInitAttr {
-    static final int BYTES_MAX = 64;
-    static final int COMP_MASK = 0;
-    static final int CREATE_FLAGS = 8;
-    static final int SEND_OPS_FLAGS = 32;
-
-    /** Which fields are given: flags, operations. */
-    static final int MASK = 5;
-
-    /** Of the flags: what atomics find does not go within completions. */
-    static final int DISABLE_SCATTER_TO_CQE = 8;
-
-    /** Of the operations: raw requests. */
-    static final int WITH_RAW_WQE = 8;
-
-    private Mlx5dvQpInitAttr() {}
-  }
-
-  /** A queue pair of an mlx5 card. Its functions are pointers in it. */
-  static final class Mlx5dvQpEx {
-    static final int WR_RAW_WQE = 72;
-
-    private Mlx5dvQpEx() {}
-  }
-
-  /** How a raw request of an mlx5 card begins. Numbers in requests are big-endian. */
-  static final class Mlx5WqeCtrlSeg {
-    static final int BYTES = 16;
-    static final int OPMOD_IDX_OPCODE = 0;
-    static final int QPN_DS = 4;
-    static final int FM_CE_SE = 11;
-
-    static final int MASKED_COMPARE_AND_SWAP = 0x14;
-    static final int MASKED_FETCH_AND_ADD = 0x15;
-
-    /** It makes a completion. */
-    static final int COMPLETION = 8;
-
-    /** It waits for the READs before it. */
-    static final int FENCE = 0x80;
-
-    private Mlx5WqeCtrlSeg() {}
-  }
-
-  /** The part of a raw request that says where others' memory is. */
-  static final class Mlx5WqeRaddrSeg {
-    static final int BYTES = 16;
-    static final int RADDR = 0;
-    static final int RKEY = 8;
-
-    private Mlx5WqeRaddrSeg() {}
-  }
-
-  /** The part of a raw request that says where own memory is. */
-  static final class Mlx5WqeDataSeg {
-    static final int BYTES = 16;
-    static final int BYTE_COUNT = 0;
-    static final int LKEY = 4;
-    static final int ADDR = 8;
-
-    private Mlx5WqeDataSeg() {}
   }
 }

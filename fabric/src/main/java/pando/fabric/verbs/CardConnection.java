@@ -48,8 +48,8 @@ final class CardConnection implements AutoCloseable {
   }
 
   /** Returns the key for bytes of the pool. */
-  int key(long remote) {
-    return offer.key(remote);
+  int key() {
+    return offer.dram().key();
   }
 
   /** Returns where a WRITE of no bytes is in order. */

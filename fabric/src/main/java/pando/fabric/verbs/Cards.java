@@ -2,7 +2,6 @@ package pando.fabric.verbs;
 
 import java.util.List;
 import java.util.OptionalLong;
-import pando.fabric.Capabilities.MaskedAtomics;
 
 /** The RDMA cards of this machine. Thread-safe. */
 public final class Cards {
@@ -18,9 +17,6 @@ public final class Cards {
    * @param queuePairs that it has, at most; each worker or lane takes one for each memory server
    * @param regions of memory that can be registered at a time
    * @param readsUnderWay READs and atomics that a queue pair has under way, at most
-   * @param deviceMemoryBytes of its own memory, at most; 0 if it has none
-   * @param maskedAtomics how it does them: native if it was seen to, by itself
-   * @param cas16 whether it was seen to do masked CAS of 16 bytes
    */
   public record Description(
       String name,
@@ -29,10 +25,7 @@ public final class Cards {
       int mtuBytes,
       int queuePairs,
       int regions,
-      int readsUnderWay,
-      long deviceMemoryBytes,
-      MaskedAtomics maskedAtomics,
-      boolean cas16) {}
+      int readsUnderWay) {}
 
   /**
    * A part of the self-test.
@@ -53,13 +46,13 @@ public final class Cards {
   }
 
   /**
-   * Returns what a card can do. Masked atomics it is made to do, on memory of this process.
+   * Returns what a card can do.
    *
    * @throws VerbsException if there is none of this name, or it cannot be used
    */
   public static Description describe(String name) {
     try (Device device = Device.open(name)) {
-      return device.describe(Loopback.masked(device));
+      return device.describe();
     }
   }
 

@@ -16,10 +16,8 @@ final class Chain implements AutoCloseable {
   /** Verbs, at most. Each has a number among as many. */
   static final int MAX = 64;
 
-  private static final int FOUND_STRIDE = 2 * Long.BYTES;
-
-  /** Bytes for what atomics find, 16 for each verb. */
-  static final int FOUND_BYTES = MAX * FOUND_STRIDE;
+  /** Bytes for what atomics find. */
+  static final int FOUND_BYTES = MAX * Long.BYTES;
 
   /** Completions, at most: of all verbs if one fails. */
   static final int COMPLETIONS_MAX = MAX + 2;
@@ -108,7 +106,7 @@ final class Chain implements AutoCloseable {
         local.localKey(),
         bytes,
         connection().address(remote, bytes),
-        connection().key(remote));
+        connection().key());
   }
 
   void cas(long remote, long expected, long desired) {
@@ -117,7 +115,7 @@ final class Chain implements AutoCloseable {
         room(),
         foundKey,
         connection().address(remote, Long.BYTES),
-        connection().key(remote),
+        connection().key(),
         expected,
         desired);
   }
@@ -128,43 +126,8 @@ final class Chain implements AutoCloseable {
         room(),
         foundKey,
         connection().address(remote, Long.BYTES),
-        connection().key(remote),
+        connection().key(),
         addend);
-  }
-
-  void maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
-    requests.maskedCas(
-        behindReads(),
-        room(),
-        foundKey,
-        connection().address(remote, Long.BYTES),
-        connection().key(remote),
-        compare,
-        compareMask,
-        swap,
-        swapMask);
-  }
-
-  void maskedFaa(long remote, long addend, long boundaries) {
-    requests.maskedFaa(
-        behindReads(),
-        room(),
-        foundKey,
-        connection().address(remote, Long.BYTES),
-        connection().key(remote),
-        addend,
-        boundaries);
-  }
-
-  void maskedCas16(long remote, MemorySegment operands, long offset) {
-    requests.maskedCas16(
-        behindReads(),
-        room(),
-        foundKey,
-        connection().address(remote, 2 * Long.BYTES),
-        connection().key(remote),
-        operands,
-        offset);
   }
 
   /** Ends the chain with a CAS that may have to be repeated, before anything behind it is sent. */
@@ -190,14 +153,9 @@ final class Chain implements AutoCloseable {
     return answerResult == ClientWay.SERVED;
   }
 
-  /** Returns what an atomic found, of 16 bytes the first word. */
+  /** Returns what an atomic found. */
   long found(int place) {
-    return Words.get(found, (long) place * FOUND_STRIDE);
-  }
-
-  /** Returns the second word that an atomic of 16 bytes found. */
-  long found16(int place) {
-    return Words.get(found, (long) place * FOUND_STRIDE + Long.BYTES);
+    return Words.get(found, (long) place * Long.BYTES);
   }
 
   /**
@@ -314,7 +272,7 @@ final class Chain implements AutoCloseable {
   }
 
   private long room() {
-    return found.address() + (long) requests.size() * FOUND_STRIDE;
+    return found.address() + (long) requests.size() * Long.BYTES;
   }
 
   /** Returns the connection that its verbs go by. */

@@ -37,7 +37,6 @@ final class ClientWay implements CardAccess.Way {
   private final CallProcessor processor;
   private final NativeMemory message = NativeMemory.allocate(Worker.CALL_BYTES_MAX);
   private final Region region;
-  private final Region scratch;
   private final WorkRequests answers = new WorkRequests(1);
 
   /** Gives everything back, what was made last first. */
@@ -56,10 +55,6 @@ final class ClientWay implements CardAccess.Way {
     try {
       region = card.device().register(message.segment(), IbvMr.LOCAL_WRITE);
       ends.addFirst(region::close);
-      NativeMemory line = NativeMemory.allocate(Offer.SCRATCH_BYTES);
-      ends.addFirst(line::close);
-      scratch = card.device().register(line.segment(), IbvMr.ALL_ACCESS);
-      ends.addFirst(scratch::close);
     } catch (RuntimeException | Error e) {
       Closing.all(ends);
       throw e;
@@ -88,7 +83,7 @@ final class ClientWay implements CardAccess.Way {
     queuePair = made;
     processor.add(made.number(), this);
     made.connect(client);
-    return card.offer(made.endpoint(), scratch.place());
+    return card.offer(made.endpoint());
   }
 
   /**

@@ -6,7 +6,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvContext;
@@ -39,15 +38,11 @@ final class Device implements AutoCloseable {
   private final int lid;
   private final @Nullable Gid gid;
   private final String firmware;
-  private final Extensions extensions;
-  private final long deviceMemoryBytes;
-  private final @Nullable Mlx5 mlx5;
   private final MemorySegment pollFunction;
   private final MemorySegment askFunction;
   private final MemorySegment postSendFunction;
   private final MemorySegment postReceiveFunction;
   private final MemorySegment postSharedReceiveFunction;
-  private volatile boolean usesRawRequests;
 
   private Device(Libibverbs library, String name, long context) {
     this.library = library;
@@ -77,9 +72,6 @@ final class Device implements AutoCloseable {
           port.get(ValueLayout.JAVA_BYTE, IbvPortAttr.LINK_LAYER) == IbvPortAttr.ETHERNET;
       this.gid = ethernet ? firstGid() : null;
     }
-    this.extensions = new Extensions(context);
-    this.deviceMemoryBytes = DeviceMemory.bytesMax(extensions);
-    this.mlx5 = Mlx5.of(library, context).orElse(null);
     this.domain = library.allocateProtectionDomain(context);
   }
 
@@ -117,35 +109,6 @@ final class Device implements AutoCloseable {
             + name
             + ", cards="
             + Arrays.stream(devices).mapToObj(library::deviceName).toList());
-  }
-
-  /** Returns the functions that not every card has. */
-  Extensions extensions() {
-    return extensions;
-  }
-
-  /** Returns the most bytes of its own memory, 0 if it has none. */
-  long deviceMemoryBytes() {
-    return deviceMemoryBytes;
-  }
-
-  /** Returns whether it is of a kind that may take raw requests. */
-  boolean hasRawRequests() {
-    return mlx5 != null;
-  }
-
-  /**
-   * Says whether queue pairs that are made from now on take raw requests; at first they do not.
-   *
-   * @param use no if it is not of their kind
-   */
-  void useRawRequests(boolean use) {
-    usesRawRequests = use;
-  }
-
-  /** Returns what makes queue pairs for raw requests, {@code null} if none are to be made. */
-  @Nullable Mlx5 rawRequests() {
-    return usesRawRequests ? mlx5 : null;
   }
 
   /** Returns its name. */
@@ -204,12 +167,8 @@ final class Device implements AutoCloseable {
     return gid;
   }
 
-  /**
-   * Describes it.
-   *
-   * @param found which masked atomics it was seen to do
-   */
-  Cards.Description describe(Atomics found) {
+  /** Describes it. */
+  Cards.Description describe() {
     return new Cards.Description(
         name,
         firmware,
@@ -217,10 +176,7 @@ final class Device implements AutoCloseable {
         SMALLEST_MTU << mtu,
         maxQueuePairs,
         maxRegions,
-        maxReads,
-        deviceMemoryBytes,
-        found.isMasked() ? MaskedAtomics.NATIVE : MaskedAtomics.EMULATED,
-        found.maskedCas16());
+        maxReads);
   }
 
   /** Returns where a queue pair of it is. */

@@ -43,7 +43,6 @@ final class Libibverbs {
   private final NativeFunction createQp;
   private final NativeFunction modifyQp;
   private final NativeFunction destroyQp;
-  private final NativeFunction qpToQpEx;
 
   private Libibverbs(NativeLibrary library) {
     getDeviceList = library.function("ibv_get_device_list", long.class);
@@ -68,7 +67,6 @@ final class Libibverbs {
     createQp = library.function("ibv_create_qp", long.class);
     modifyQp = library.function("ibv_modify_qp", int.class);
     destroyQp = library.function("ibv_destroy_qp", int.class);
-    qpToQpEx = library.function("ibv_qp_to_qp_ex", long.class);
   }
 
   /**
@@ -219,16 +217,6 @@ final class Libibverbs {
 
   void destroyQueuePair(long queuePair) {
     check(destroyQp, "destroy a queue pair", queuePair);
-  }
-
-  /** Returns whether requests can be posted one by one, which older libraries cannot. */
-  boolean hasExtended() {
-    return qpToQpEx.isLinked();
-  }
-
-  /** Returns a queue pair as one to which requests are posted one by one. */
-  long toExtended(long queuePair) {
-    return pointer(qpToQpEx, "requests one by one", queuePair);
   }
 
   /**

@@ -1,57 +1,34 @@
 package pando.fabric.verbs;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
-import pando.fabric.memory.NativeMemory;
-import pando.fabric.verbs.Abi.IbvMr;
 
 /**
- * Two queue pairs of one card that are connected to each other, made anew when they have broken.
+ * Two queue pairs of one card that are connected to each other, made anew when they have broken;
+ * for tests of a card, not for much traffic.
  */
-final class Loopback implements CardTrial.Way, AutoCloseable {
+final class Loopback implements AutoCloseable {
   static final int DEPTH = 64;
 
+  private static final long NANOS_MAX = TimeUnit.SECONDS.toNanos(5);
+
   private final Device device;
-  private final Exchange exchange;
+  private final CompletionQueue completions;
   private @Nullable QueuePair client;
   private @Nullable QueuePair server;
+  private long nextNumber = 1;
+  private int completed;
 
   /** Connects them. */
   Loopback(Device device) {
     this.device = device;
-    this.exchange = new Exchange(device, 2 * DEPTH);
+    this.completions = new CompletionQueue(device, 2 * DEPTH);
     try {
       connect();
     } catch (RuntimeException | Error e) {
       close();
       throw e;
-    }
-  }
-
-  /**
-   * Returns which masked atomics a card is seen to do by raw requests.
-   *
-   * @param line 64 bytes, at a multiple of as many
-   */
-  static Atomics masked(Device device, Offer.Place line) {
-    if (!device.hasRawRequests()) {
-      return Atomics.NONE;
-    }
-    device.useRawRequests(true);
-    try (Loopback loopback = new Loopback(device)) {
-      return CardTrial.on(device, loopback, line, CardTrial::masked);
-    } catch (VerbsException noSuchQueuePair) {
-      return Atomics.NONE;
-    } finally {
-      device.useRawRequests(false);
-    }
-  }
-
-  /** Returns which masked atomics a card is seen to do on memory of this machine. */
-  static Atomics masked(Device device) {
-    try (NativeMemory memory = NativeMemory.allocate(Offer.SCRATCH_BYTES);
-        Region line = device.register(memory.segment(), IbvMr.ALL_ACCESS)) {
-      return masked(device, line.place());
     }
   }
 
@@ -62,27 +39,56 @@ final class Loopback implements CardTrial.Way, AutoCloseable {
   }
 
   private QueuePair connect() {
-    QueuePair one = new QueuePair(device, exchange.completions(), DEPTH, 1);
+    QueuePair one = new QueuePair(device, completions, DEPTH, 1);
     client = one;
-    QueuePair other = new QueuePair(device, exchange.completions(), DEPTH, 2);
+    QueuePair other = new QueuePair(device, completions, DEPTH, 2);
     server = other;
     one.connect(other.endpoint());
     other.connect(one.endpoint());
     return one;
   }
 
-  @Override
-  public Status run(WorkRequests requests) {
-    Status status = exchange.run(client(), requests);
+  /**
+   * Runs verbs, which are not ended yet, and waits for them. After a failure the next ones go by
+   * other queue pairs.
+   *
+   * @return what became of the first verb that failed, or success; {@link Status#RESPONSE_TIMEOUT}
+   *     if nothing completes, {@link Status#LOCAL_QUEUE_PAIR} if the card does not take them
+   */
+  Status run(WorkRequests requests) {
+    Status status = exchange(requests);
     if (status != Status.SUCCESS) {
       disconnect();
     }
     return status;
   }
 
-  /** Returns how many completions the last verbs have made, as far as they were seen. */
+  private Status exchange(WorkRequests requests) {
+    long first = nextNumber;
+    nextNumber += requests.size();
+    requests.finish(first);
+    try {
+      client().post(requests);
+    } catch (IllegalStateException refused) {
+      return Status.LOCAL_QUEUE_PAIR;
+    }
+    long start = System.nanoTime();
+    while (System.nanoTime() - start <= NANOS_MAX) {
+      completed = completions.poll();
+      for (int i = 0; i < completed; i++) {
+        // Older ones are of queue pairs that have broken.
+        if (completions.number(i) >= first) {
+          return completions.status(i);
+        }
+      }
+      Thread.onSpinWait();
+    }
+    return Status.RESPONSE_TIMEOUT;
+  }
+
+  /** Returns how many completions came with that of the last verbs. */
   int completed() {
-    return exchange.completed();
+    return completed;
   }
 
   private void disconnect() {
@@ -103,6 +109,6 @@ final class Loopback implements CardTrial.Way, AutoCloseable {
   @Override
   public void close() {
     disconnect();
-    exchange.close();
+    completions.close();
   }
 }

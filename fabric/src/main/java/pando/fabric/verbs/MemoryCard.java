@@ -8,8 +8,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
-import pando.fabric.layout.ServerLayout;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.wire.CardAccess;
@@ -25,11 +23,6 @@ final class MemoryCard implements CardAccess {
   private final SecureRandom packets = new SecureRandom();
   private final Device device;
   private final Region region;
-  private final Offer.Place onChip;
-
-  /** What works on the on-chip region if it is in memory of the card; {@code null} if it is not. */
-  private final @Nullable Atomics onCard;
-
   private final SharedReceives receives;
   private final List<CallProcessor> processors = new ArrayList<>();
   private final Set<ClientWay> ways = ConcurrentHashMap.newKeySet();
@@ -46,22 +39,11 @@ final class MemoryCard implements CardAccess {
    * @param processorThreads that serve CALLs, at least 1
    * @throws VerbsException if the card cannot be used, or refuses the memory
    */
-  MemoryCard(String name, MemorySegment memory, int processorThreads, CardOptions options) {
+  MemoryCard(String name, MemorySegment memory, int processorThreads) {
     try {
       device = Device.open(name);
       ends.addFirst(device::close);
-      OnChipMemory found = options.deviceMemory() ? OnChipMemory.find(device, options) : null;
-      long dramBytes = memory.byteSize() - ServerLayout.ON_CHIP_BYTES;
-      if (found == null) {
-        region = device.register(memory, IbvMr.ALL_ACCESS);
-        onChip = new Offer.Place(region.address() + dramBytes, region.remoteKey());
-        onCard = null;
-      } else {
-        ends.addFirst(found.memory()::close);
-        region = device.register(memory.asSlice(0, dramBytes), IbvMr.ALL_ACCESS);
-        onChip = found.memory().region().place();
-        onCard = found.works();
-      }
+      region = device.register(memory, IbvMr.ALL_ACCESS);
       ends.addFirst(region::close);
       receives = new SharedReceives(device);
       ends.addFirst(receives::close);
@@ -101,14 +83,9 @@ final class MemoryCard implements CardAccess {
     return device;
   }
 
-  /** Returns the offer to a client, which has been given a queue pair and a scratch line. */
-  Offer offer(Endpoint endpoint, Offer.Place scratch) {
-    return new Offer(endpoint, region.place(), onChip, scratch, onCard);
-  }
-
-  @Override
-  public boolean hasOnChip() {
-    return onCard != null;
+  /** Returns the offer to a client, which has been given a queue pair. */
+  Offer offer(Endpoint endpoint) {
+    return new Offer(endpoint, region.place());
   }
 
   /** Makes a queue pair, of which the caller holds the way. */

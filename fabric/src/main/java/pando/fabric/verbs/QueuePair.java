@@ -4,21 +4,18 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.verbs.Abi.IbvMr;
 import pando.fabric.verbs.Abi.IbvQp;
 import pando.fabric.verbs.Abi.IbvQpAttr;
 import pando.fabric.verbs.Abi.IbvQpInitAttr;
-import pando.fabric.verbs.Abi.IbvQpInitAttrEx;
 
 /**
  * One end of a reliable connection between two cards. Its verbs take effect in the order in which
  * they are posted. One that fails breaks it: all behind it are flushed, and it is of no further
  * use.
  */
-final class QueuePair implements WorkRequests.Poster, AutoCloseable {
+final class QueuePair implements AutoCloseable {
   /** Bytes of WRITEs that go within the request, which saves the card a look at memory. */
   private static final int INLINE_BYTES_ASKED = 128;
 
@@ -43,9 +40,6 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
   private final int inlineBytes;
   private final int packet;
 
-  /** {@code null} if it takes no raw requests. */
-  private final @Nullable RawQueue rawQueue;
-
   /**
    * Creates it, not connected.
    *
@@ -68,7 +62,7 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
     this.device = device;
     this.packet = packet & ((1 << PACKET_BITS) - 1);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment attributes = arena.allocate(IbvQpInitAttrEx.BYTES_MAX, Long.BYTES);
+      MemorySegment attributes = arena.allocate(IbvQpInitAttr.BYTES, Long.BYTES);
       attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SEND_CQ, completions.address());
       attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.RECV_CQ, completions.address());
       attributes.set(ValueLayout.JAVA_LONG, IbvQpInitAttr.SRQ, receives);
@@ -79,32 +73,12 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
       attributes.set(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA, INLINE_BYTES_ASKED);
       attributes.set(
           ValueLayout.JAVA_INT, IbvQpInitAttr.QP_TYPE, IbvQpInitAttr.RELIABLE_CONNECTION);
-      Mlx5 mlx5 = device.rawRequests();
-      if (mlx5 == null) {
-        this.queuePair = device.library().createQueuePair(device.domain(), attributes);
-        this.rawQueue = null;
-      } else {
-        this.queuePair = mlx5.createQueuePair(device, attributes);
-        this.rawQueue = rawQueue(mlx5);
-      }
+      this.queuePair = device.library().createQueuePair(device.domain(), attributes);
       this.inlineBytes = attributes.get(ValueLayout.JAVA_INT, IbvQpInitAttr.MAX_INLINE_DATA);
     }
     this.number =
         NativeMemory.at(queuePair, IbvQp.QP_NUM + Integer.BYTES)
             .get(ValueLayout.JAVA_INT, IbvQp.QP_NUM);
-  }
-
-  private RawQueue rawQueue(Mlx5 mlx5) {
-    boolean found = false;
-    try {
-      RawQueue queue = mlx5.rawQueue(device.library(), queuePair);
-      found = true;
-      return queue;
-    } finally {
-      if (!found) {
-        close();
-      }
-    }
   }
 
   /** Returns the number by which the card names it. */
@@ -185,26 +159,9 @@ final class QueuePair implements WorkRequests.Poster, AutoCloseable {
 
   /** Posts verbs in order, and hears of them by its completion queue. */
   void post(WorkRequests requests) {
-    requests.post(this);
-  }
-
-  @Override
-  public void postChain(WorkRequests requests, long chain) {
     int result =
-        Libibverbs.call(device.postSendFunction(), queuePair, chain, requests.refusedRoom());
-    checkPosted(requests, result);
-  }
-
-  @Override
-  public void postRaw(WorkRequests requests, int start, int end) {
-    RawQueue queue = Objects.requireNonNull(rawQueue, "no raw requests");
-    for (int i = start; i < end; i++) {
-      requests.setQueuePair(i, number);
-    }
-    checkPosted(requests, queue.post(requests, start, end));
-  }
-
-  private void checkPosted(WorkRequests requests, int result) {
+        Libibverbs.call(
+            device.postSendFunction(), queuePair, requests.first(), requests.refusedRoom());
     if (result != 0) {
       throw new IllegalStateException(
           "the card takes no verbs: card="

@@ -11,7 +11,6 @@ import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Capabilities;
-import pando.fabric.Capabilities.MaskedAtomics;
 import pando.fabric.Fabric;
 import pando.fabric.Worker;
 import pando.fabric.base.FabricBase;
@@ -39,7 +38,6 @@ public final class VerbsFabric extends FabricBase {
 
   private final Fabric control;
   private final Device device;
-  private final Abilities abilities;
   private final LostServers lost;
   private final int lineAtomicity;
   private final long[] dramBytes;
@@ -60,9 +58,18 @@ public final class VerbsFabric extends FabricBase {
     this.verbNanos = options.verbTimeout().toNanos();
     this.lineAtomicity = cardOptions.lineAtomicity();
     this.lost = new LostServers(control.memoryServers());
-    this.abilities = Abilities.find(device, control, cardOptions);
     this.dramBytes =
         IntStream.range(0, control.memoryServers()).mapToLong(control::dramBytes).toArray();
+    connect();
+  }
+
+  /** Finds out that every memory server has a card that is reached. */
+  private void connect() {
+    try (OwnLinks links = new OwnLinks(this, device, control, lost)) {
+      for (int server = 0; server < dramBytes.length; server++) {
+        links.to(server).open();
+      }
+    }
   }
 
   /**
@@ -82,12 +89,9 @@ public final class VerbsFabric extends FabricBase {
   }
 
   /**
-   * Connects to running memory servers. Tries with each what the cards can do, on memory that is
-   * there for that.
+   * Connects to running memory servers.
    *
    * @param cardOptions how the card is used
-   * @throws VerbsException also if the options ask for native masked atomics, and a card was not
-   *     seen to do them
    */
   public static Fabric attach(
       List<InetSocketAddress> addresses,
@@ -114,18 +118,11 @@ public final class VerbsFabric extends FabricBase {
   public Capabilities capabilities() {
     return new Capabilities(
         lineAtomicity,
-        abilities.atomics().isMasked() ? MaskedAtomics.NATIVE : MaskedAtomics.EMULATED,
-        abilities.atomics().maskedCas16(),
-        abilities.onChip(),
+        false,
         ServerLayout.ON_CHIP_BYTES,
         false,
         control.capabilities().fences(),
         false);
-  }
-
-  /** Returns what the cards can do. */
-  Abilities abilities() {
-    return abilities;
   }
 
   @Override

@@ -33,28 +33,11 @@ public final class VerbsMemoryServer {
       PoolOptions options,
       Authentication authentication,
       String card) {
-    return start(address, number, options, authentication, card, CardOptions.defaults());
-  }
-
-  /**
-   * Starts a memory server.
-   *
-   * @param cardOptions how the card is used
-   * @throws VerbsException if the card cannot be used, or refuses the memory
-   * @throws pando.fabric.tcp.TcpException if the system refuses to listen there
-   */
-  public static TcpMemoryServer start(
-      InetSocketAddress address,
-      int number,
-      PoolOptions options,
-      Authentication authentication,
-      String card,
-      CardOptions cardOptions) {
     return TcpMemoryServer.start(
         address,
         number,
         options,
         authentication,
-        memory -> new MemoryCard(card, memory, options.processorThreads(), cardOptions));
+        memory -> new MemoryCard(card, memory, options.processorThreads()));
   }
 }

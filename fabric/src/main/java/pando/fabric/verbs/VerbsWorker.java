@@ -23,7 +23,6 @@ import pando.fabric.base.MaskedWords;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.memory.NativeMemory;
 import pando.fabric.memory.Utf8;
-import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
 import pando.fabric.verbs.Abi.IbvMr;
 
@@ -32,9 +31,9 @@ import pando.fabric.verbs.Abi.IbvMr;
  * alone completes. A CALL goes as a message. While it is served, empty WRITEs find out whether the
  * memory server is still there, as nothing else would say that it is not.
  *
- * <p>Not all cards have masked atomics. Where one has none, each is emulated by CAS with a guess,
- * which is repeated with what was found until it took place or the compared bits differ. So nothing
- * behind it is sent to the same memory server before it is done.
+ * <p>A masked atomic is emulated by CAS with a guess, which is repeated with what was found until
+ * it took place or the compared bits differ. So nothing behind it is sent to the same memory server
+ * before it is done.
  */
 final class VerbsWorker extends ListWorker {
   /**
@@ -137,20 +136,14 @@ final class VerbsWorker extends ListWorker {
     }
   }
 
-  private void checkKinds(VerbList list) {
-    for (int i = 0; !hasCas16() && i < list.size(); i++) {
+  private static void checkKinds(VerbList list) {
+    for (int i = 0; i < list.size(); i++) {
       if (list.kind(i) == Kind.MASKED_CAS_16) {
         throw new UnsupportedOperationException(
-            "not every memory server's card was seen to do it: verb="
-                + list.kind(i)
-                + ", seen="
-                + owner.abilities().atomics());
+            "cards have no CAS of 16 bytes, look at Capabilities.cas16 first: verb="
+                + list.kind(i));
       }
     }
-  }
-
-  private boolean hasCas16() {
-    return owner.abilities().atomics().maskedCas16();
   }
 
   private void runPieces(VerbList list) {
@@ -250,25 +243,11 @@ final class VerbsWorker extends ListWorker {
       case WRITE -> chain.write(remote, list.local(index), list.length(index));
       case CAS -> chain.cas(remote, list.operand(index, 0), list.operand(index, 1));
       case FAA -> chain.faa(remote, list.operand(index, 0));
-      case MASKED_CAS, MASKED_FAA -> addMasked(list, index, chain);
-      case MASKED_CAS_16 -> chain.maskedCas16(remote, memory(), list.local(index));
-    }
-  }
-
-  private void addMasked(VerbList list, int index, Chain chain) {
-    long remote = list.remote(index);
-    if (isEmulated(list.kind(index))) {
-      long guess = firstGuess(list, index);
-      chain.emulated(remote, guess, desired(list, index, guess));
-    } else if (list.kind(index) == Kind.MASKED_FAA) {
-      chain.maskedFaa(remote, list.operand(index, 0), list.operand(index, 1));
-    } else {
-      chain.maskedCas(
-          remote,
-          list.operand(index, 0),
-          list.operand(index, 1),
-          list.operand(index, 2),
-          list.operand(index, 3));
+      case MASKED_CAS, MASKED_FAA -> {
+        long guess = firstGuess(list, index);
+        chain.emulated(remote, guess, desired(list, index, guess));
+      }
+      case MASKED_CAS_16 -> throw new AssertionError(list.kind(index));
     }
   }
 
@@ -342,12 +321,7 @@ final class VerbsWorker extends ListWorker {
     if (isEmulated(kind) && word != firstGuess(list, index) && stores(list, index, word)) {
       return Outcome.NOT_DONE;
     }
-    if (kind == Kind.MASKED_CAS_16) {
-      Words.set(memory(), list.local(index) + FOUND_16, word);
-      Words.set(memory(), list.local(index) + FOUND_16 + Long.BYTES, chain.found16(place));
-    } else {
-      setFound(list.local(index), word);
-    }
+    setFound(list.local(index), word);
     return Outcome.DONE;
   }
 
@@ -357,9 +331,8 @@ final class VerbsWorker extends ListWorker {
     return isNotDone ? Outcome.NOT_DONE : Outcome.UNKNOWN;
   }
 
-  private boolean isEmulated(Kind kind) {
-    return (kind == Kind.MASKED_CAS || kind == Kind.MASKED_FAA)
-        && !owner.abilities().atomics().isMasked();
+  private static boolean isEmulated(Kind kind) {
+    return kind == Kind.MASKED_CAS || kind == Kind.MASKED_FAA;
   }
 
   /** Repeats the CAS of a masked atomic until it is done. */

@@ -36,12 +36,6 @@ public interface CardAccess extends AutoCloseable {
   /** Starts to serve CALLs; called once, before the first {@link #open}. */
   void start(Calls calls);
 
-  /**
-   * Returns whether the on-chip region is in memory of the card. Then the host's memory has none
-   * that clients may use: verbs by TCP would find other bytes there than those by the card.
-   */
-  boolean hasOnChip();
-
   /** Returns the way of a new client, which has not asked for it yet. */
   Way open();
 

@@ -31,7 +31,7 @@ import pando.fabric.layout.ServerLayout;
  *    12  server       u32   number of the memory server
  *    16  incarnation  u64   differs each time a memory server starts
  *    24  dramBytes    u64
- *    32  onChipBytes  u32   of the on-chip region, 0 if requests do not reach it
+ *    32  onChipBytes  u32   {@value ServerLayout#ON_CHIP_BYTES}, of the on-chip region
  *    36  cas16        u8    1 if 16-byte masked CAS exists
  * </pre>
  */
@@ -100,20 +100,13 @@ public final class Hello {
    * @param server its number
    * @param incarnation differs each time it starts
    * @param dramBytes its DRAM
-   * @param onChipBytes of its on-chip region, 0 if requests do not reach it
    * @param cas16 whether it has 16-byte masked CAS
    */
   public record Welcome(
-      int version,
-      int status,
-      int server,
-      long incarnation,
-      long dramBytes,
-      int onChipBytes,
-      boolean cas16) {
+      int version, int status, int server, long incarnation, long dramBytes, boolean cas16) {
     /** Returns the same with another status. */
     public Welcome withStatus(int other) {
-      return new Welcome(version, other, server, incarnation, dramBytes, onChipBytes, cas16);
+      return new Welcome(version, other, server, incarnation, dramBytes, cas16);
     }
   }
 
@@ -244,7 +237,7 @@ public final class Hello {
     message.putInt(SERVER_OFFSET, welcome.server);
     message.putLong(INCARNATION_OFFSET, welcome.incarnation);
     message.putLong(DRAM_BYTES_OFFSET, welcome.dramBytes);
-    message.putInt(ON_CHIP_BYTES_OFFSET, welcome.onChipBytes);
+    message.putInt(ON_CHIP_BYTES_OFFSET, ServerLayout.ON_CHIP_BYTES);
     message.put(CAS_16_OFFSET, (byte) (welcome.cas16 ? 1 : 0));
     sendAll(channel, message);
   }
@@ -267,7 +260,6 @@ public final class Hello {
             message.getInt(SERVER_OFFSET),
             message.getLong(INCARNATION_OFFSET),
             message.getLong(DRAM_BYTES_OFFSET),
-            message.getInt(ON_CHIP_BYTES_OFFSET),
             message.get(CAS_16_OFFSET) == 1);
     if (welcome.version == VERSION) {
       if (!isOfKnownClient(welcome.status)) {
@@ -309,12 +301,19 @@ public final class Hello {
   }
 
   private static void checkAnswer(ByteBuffer message, Welcome welcome) throws FrameException {
+    int onChipBytes = message.getInt(ON_CHIP_BYTES_OFFSET);
     int cas16 = message.get(CAS_16_OFFSET);
     if (welcome.dramBytes < Fabric.CATALOGUE_BYTES
-        || (welcome.onChipBytes != 0 && welcome.onChipBytes != ServerLayout.ON_CHIP_BYTES)
+        || onChipBytes != ServerLayout.ON_CHIP_BYTES
         || cas16 < 0
         || cas16 > 1) {
-      throw new FrameException("no memory server is like this: cas16=" + cas16 + ", " + welcome);
+      throw new FrameException(
+          "no memory server is like this: onChipBytes="
+              + onChipBytes
+              + ", cas16="
+              + cas16
+              + ", "
+              + welcome);
     }
     checkUnused(message, STATUS_OFFSET + 1, SERVER_OFFSET);
     checkUnused(message, ANSWER_END, BYTES);

@@ -3,7 +3,6 @@ package pando.fabric.wire;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 import pando.fabric.ComputeServer;
-import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.Worker;
 import pando.fabric.layout.Regions;
@@ -15,7 +14,6 @@ import pando.fabric.layout.Regions;
 public final class RequestReader {
   private final int server;
   private final long dramBytes;
-  private final boolean hasOnChip;
   private final CRC32C crc = new CRC32C();
   private ByteBuffer frame;
 
@@ -33,12 +31,10 @@ public final class RequestReader {
    *
    * @param server number of the memory server
    * @param dramBytes its bytes of DRAM
-   * @param hasOnChip whether requests may reach the on-chip region
    */
-  public RequestReader(int server, long dramBytes, boolean hasOnChip) {
+  public RequestReader(int server, long dramBytes) {
     this.server = server;
     this.dramBytes = dramBytes;
-    this.hasOnChip = hasOnChip;
     this.frame = ByteBuffer.allocate(0);
   }
 
@@ -139,9 +135,7 @@ public final class RequestReader {
   }
 
   private int statusOf(Kind kind, long address, int bytes) {
-    if (Regions.server(address) != server
-        || !Regions.contains(dramBytes, address, bytes)
-        || (GlobalAddress.isOnChip(address) && !hasOnChip)) {
+    if (Regions.server(address) != server || !Regions.contains(dramBytes, address, bytes)) {
       return Frame.OUTSIDE;
     }
     boolean misaligned = kind.isAtomic() && (address & (bytes - 1)) != 0;

@@ -422,7 +422,7 @@ class TcpAuthenticationTest {
   }
 
   private static Hello.Welcome welcome() {
-    return new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 0, 1, 1 << 20, 0, true);
+    return new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 0, 1, 1 << 20, true);
   }
 
   private interface Conversation {

@@ -15,8 +15,6 @@ import org.junit.jupiter.api.Timeout;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
-import pando.fabric.GlobalAddress;
-import pando.fabric.InvalidAddressException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
@@ -41,15 +39,9 @@ class TcpCardTest {
     private final AtomicInteger open = new AtomicInteger();
     private final AtomicInteger closed = new AtomicInteger();
     private volatile long bytes;
-    private volatile boolean hasOnChip;
 
     @Override
     public void start(Calls calls) {}
-
-    @Override
-    public boolean hasOnChip() {
-      return hasOnChip;
-    }
 
     @Override
     public Way open() {
@@ -101,27 +93,6 @@ class TcpCardTest {
   private Fabric attach(TcpMemoryServer to, ComputeServer name) {
     return TcpFabric.attach(
         List.of(to.address()), 1, TcpOptions.defaults().withComputeServer(name));
-  }
-
-  /** Host memory has no on-chip region then that clients may use. */
-  @Test
-  void shouldNotReachAnOnChipRegionInTheCardByTcp() {
-    CountingCard holding = new CountingCard();
-    holding.hasOnChip = true;
-    try (TcpMemoryServer other =
-            TcpMemoryServer.start(ANY, 1, POOL, Authentication.none(), memory -> holding);
-        Fabric fabric =
-            TcpFabric.attach(List.of(server.address(), other.address()), 1, TcpOptions.defaults());
-        RegisteredMemory local = fabric.register(64);
-        Worker worker = fabric.worker(local)) {
-      assertThat(fabric.capabilities().onChipBytes()).isZero();
-      assertThat(worker.faa(GlobalAddress.onChip(0, 64), 7)).isZero();
-      assertThat(worker.faa(GlobalAddress.of(1, 64), 7)).isZero();
-      assertThatThrownBy(() -> worker.faa(GlobalAddress.onChip(1, 64), 7))
-          .isInstanceOf(InvalidAddressException.class)
-          .hasMessageContaining("1:chip:0x40");
-      assertThat(worker.faa(GlobalAddress.of(1, 64), 0)).isEqualTo(7);
-    }
   }
 
   @Test

@@ -93,32 +93,9 @@ class AbiTest {
           Map.entry("IbvContext.REQ_NOTIFY_CQ", offset("ibv_context", "ops.req_notify_cq")),
           Map.entry("IbvContext.POST_SRQ_RECV", offset("ibv_context", "ops.post_srq_recv")),
           Map.entry("IbvContext.POST_SEND", offset("ibv_context", "ops.post_send")),
-          Map.entry("IbvContext.POST_RECV", offset("ibv_context", "ops.post_recv")),
-          Map.entry("IbvMr.ZERO_BASED", "IBV_ACCESS_ZERO_BASED"),
-          Map.entry(
-              "IbvQpInitAttrEx.MASK", "IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS"),
-          Map.entry("IbvQpInitAttrEx.WITH_WRITE", "IBV_QP_EX_WITH_RDMA_WRITE"),
-          Map.entry("IbvDeviceAttrEx.MAX_DM_SIZE", offset("ibv_device_attr_ex", "max_dm_size")),
-          Map.entry("VerbsContext.SZ", distance("sz")),
-          Map.entry("VerbsContext.QUERY_DEVICE_EX", distance("query_device_ex")),
-          Map.entry("VerbsContext.FREE_DM", distance("free_dm")),
-          Map.entry("VerbsContext.ALLOC_DM", distance("alloc_dm")),
-          Map.entry("VerbsContext.REG_DM_MR", distance("reg_dm_mr")),
-          Map.entry(
-              "Mlx5dvQpInitAttr.MASK",
-              "MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS"
-                  + " | MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS"),
-          Map.entry(
-              "Mlx5dvQpInitAttr.DISABLE_SCATTER_TO_CQE", "MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE"),
-          Map.entry("Mlx5dvQpInitAttr.WITH_RAW_WQE", "MLX5DV_QP_EX_WITH_RAW_WQE"),
-          Map.entry("Mlx5WqeCtrlSeg.MASKED_COMPARE_AND_SWAP", "MLX5_OPCODE_ATOMIC_MASKED_CS"),
-          Map.entry("Mlx5WqeCtrlSeg.MASKED_FETCH_AND_ADD", "MLX5_OPCODE_ATOMIC_MASKED_FA"),
-          Map.entry("Mlx5WqeCtrlSeg.COMPLETION", "MLX5_WQE_CTRL_CQ_UPDATE"),
-          Map.entry("Mlx5WqeCtrlSeg.FENCE", "MLX5_WQE_CTRL_FENCE"));
+          Map.entry("IbvContext.POST_RECV", offset("ibv_context", "ops.post_recv")));
 
-  /** Those of a card's own library come with the other headers; they are compared all the same. */
-  private static final String INCLUDES =
-      "#include <stddef.h>\n#include <infiniband/verbs.h>\n#include <infiniband/mlx5dv.h>\n";
+  private static final String INCLUDES = "#include <stddef.h>\n#include <infiniband/verbs.h>\n";
 
   @Test
   void shouldAgreeWithTheHeaders() throws Exception {
@@ -126,7 +103,7 @@ class AbiTest {
     String program = INCLUDES + structs().flatMap(AbiTest::claims).reduce("", String::concat);
 
     assertThat(program.lines().filter(line -> line.startsWith("_Static_assert")))
-        .hasSizeGreaterThan(140);
+        .hasSizeGreaterThan(100);
     assertThat(compile(program)).as(program).isEmpty();
   }
 
@@ -174,14 +151,6 @@ class AbiTest {
 
   private static String offset(String struct, String field) {
     return "offsetof(struct " + struct + ", " + field + ")";
-  }
-
-  /** A field's distance from the card behind it. */
-  private static String distance(String field) {
-    return "(long) "
-        + offset("verbs_context", field)
-        + " - (long) "
-        + offset("verbs_context", "context");
   }
 
   private static String snake(String name) {

@@ -4,27 +4,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.UnaryOperator;
 import pando.fabric.wire.CardAccess;
 
-/**
- * A memory server's card that offers its clients something else.
- *
- * @param end run before the card is closed
- */
-record OtherOffers(MemoryCard card, UnaryOperator<Offer> change, Runnable end)
-    implements CardAccess {
+/** A memory server's card that offers its clients something else. */
+record OtherOffers(MemoryCard card, UnaryOperator<Offer> change) implements CardAccess {
   /** Returns an offer by whose key the DRAM is not reached, as if it had been deregistered. */
   static Offer withWrongKey(Offer offer) {
     Offer.Place dram = new Offer.Place(offer.dram().address(), offer.dram().key() + 1);
-    return new Offer(offer.endpoint(), dram, offer.onChip(), offer.scratch(), offer.onCard());
+    return new Offer(offer.endpoint(), dram);
   }
 
   @Override
   public void start(Calls calls) {
     card.start(calls);
-  }
-
-  @Override
-  public boolean hasOnChip() {
-    return card.hasOnChip();
   }
 
   @Override
@@ -49,7 +39,6 @@ record OtherOffers(MemoryCard card, UnaryOperator<Offer> change, Runnable end)
 
   @Override
   public void close() {
-    end.run();
     card.close();
   }
 }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import pando.fabric.Capabilities;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
@@ -41,11 +40,6 @@ class VerbsFabricTest extends FabricContract {
   protected Fabric openAs(ComputeServer computeServer) {
     TcpOptions options = TcpOptions.defaults().withComputeServer(computeServer);
     return VerbsFabric.attach(addresses, 1, options, card);
-  }
-
-  @Override
-  protected Capabilities.MaskedAtomics maskedAtomics() {
-    return Capabilities.MaskedAtomics.EMULATED;
   }
 
   @Override

@@ -245,7 +245,7 @@ class VerbsFaultTest {
   }
 
   private MemoryCard open(MemorySegment memory, CompletableFuture<MemoryCard> opened) {
-    MemoryCard made = new MemoryCard(card, memory, 1, CardOptions.defaults());
+    MemoryCard made = new MemoryCard(card, memory, 1);
     opened.complete(made);
     return made;
   }
@@ -255,8 +255,7 @@ class VerbsFaultTest {
   void shouldSayThatTheMemoryServerRefuses() {
     CompletableFuture<MemoryCard> opened = new CompletableFuture<>();
     try (TcpMemoryServer server =
-            start(memory ->
-                new OtherOffers(open(memory, opened), OtherOffers::withWrongKey, () -> {}));
+            start(memory -> new OtherOffers(open(memory, opened), OtherOffers::withWrongKey));
         Fabric fabric = VerbsFabric.attach(List.of(server.address()), 1, OPTIONS, card);
         RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(memory)) {

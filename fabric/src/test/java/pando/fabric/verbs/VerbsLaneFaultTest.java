@@ -61,7 +61,7 @@ class VerbsLaneFaultTest {
   }
 
   private MemoryCard open(MemorySegment memory) {
-    return new MemoryCard(card, memory, 1, CardOptions.defaults());
+    return new MemoryCard(card, memory, 1);
   }
 
   private interface Body {
@@ -166,7 +166,7 @@ class VerbsLaneFaultTest {
         };
     long sum =
         run(
-            memory -> new OtherOffers(open(memory), sometimesWrong, () -> {}),
+            memory -> new OtherOffers(open(memory), sometimesWrong),
             worker -> {
               for (int i = 0; i < 20; i++) {
                 addOne(worker);

@@ -11,14 +11,12 @@ import java.nio.channels.ReadableByteChannel;
 import org.junit.jupiter.api.Test;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
-import pando.fabric.layout.ServerLayout;
 
 /** HELLO and its answer, byte by byte. */
 class HelloTest {
   private static final int VERSION_END = 10;
-  private static final int ON_CHIP = ServerLayout.ON_CHIP_BYTES;
   private static final Hello.Welcome WELCOME =
-      new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, ON_CHIP, true);
+      new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, true);
 
   @Test
   void shouldReadWhatWasSaid() throws IOException {
@@ -28,9 +26,6 @@ class HelloTest {
             .isEqualTo(new Hello.Request(Hello.VERSION, kind, role, null, 0));
       }
     }
-    Hello.Welcome onCard =
-        new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, -7, Fabric.CATALOGUE_BYTES, 0, true);
-    assertThat(Hello.receiveAnswer(channel(answer(onCard)), Protocol.VERBS)).isEqualTo(onCard);
     for (int status : new int[] {Hello.WELCOME, Hello.FULL, Hello.FENCED, Hello.OCCUPIED}) {
       Hello.Welcome welcome = WELCOME.withStatus(status);
       assertThat(Hello.receiveAnswer(channel(answer(welcome)), Protocol.VERBS)).isEqualTo(welcome);
@@ -162,9 +157,8 @@ class HelloTest {
     assertRefused(with(answer(WELCOME), 36, 2));
     assertRefused(with(answer(WELCOME), 36, -1));
     long tooLittle = Fabric.CATALOGUE_BYTES - 1;
-    assertRefused(
-        answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, tooLittle, ON_CHIP, true)));
-    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, -1, ON_CHIP, true)));
+    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, tooLittle, true)));
+    assertRefused(answer(new Hello.Welcome(Hello.VERSION, Hello.WELCOME, 3, 1, -1, true)));
   }
 
   private static void assertRefused(byte[] answer) {

@@ -44,7 +44,7 @@ class RequestTest {
   private final MemorySegment memory = Arena.ofAuto().allocate(1 << 20, 64);
   private final RequestWriter writer = new RequestWriter(0);
   private final FrameBuffer buffer = new FrameBuffer();
-  private final RequestReader reader = new RequestReader(SERVER, DRAM_BYTES, true);
+  private final RequestReader reader = new RequestReader(SERVER, DRAM_BYTES);
 
   @Test
   void shouldReadWhatWasWritten() throws IOException {
@@ -496,17 +496,6 @@ class RequestTest {
       whole = buffer.fill(input, Frame.REQUEST_BYTES);
     }
     return buffer;
-  }
-
-  /** As where it is in memory of a card. */
-  @Test
-  void shouldReachNoOnChipRegionThatTheMemoryServerHasNot() throws IOException {
-    byte[] onChip = frame(new VerbList().faa(GlobalAddress.onChip(SERVER, 64), 1, 0), 1);
-    RequestReader without = new RequestReader(SERVER, DRAM_BYTES, false);
-    assertThat(without.check(buffer(onChip), CLIENT)).isEqualTo(Frame.OUTSIDE);
-    byte[] dram = frame(new VerbList().faa(GlobalAddress.of(SERVER, 64), 1, 0), 1);
-    assertThat(without.check(buffer(dram), CLIENT)).isEqualTo(Frame.DONE);
-    assertStatus(onChip, Frame.DONE);
   }
 
   private int status(byte[] frame) throws IOException {

@@ -7,8 +7,6 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Capabilities;
-import pando.fabric.Capabilities.MaskedAtomics;
-import pando.fabric.Capabilities.OnChip;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FenceFailedException;
@@ -76,9 +74,7 @@ public final class SimFabric implements Fabric {
     Capabilities real = pool.memory().capabilities();
     return new Capabilities(
         pool.network().atomicityBytes(),
-        MaskedAtomics.NATIVE,
         real.cas16(),
-        pool.network().hasRemoteProcessor() ? OnChip.HOST : OnChip.CARD,
         real.onChipBytes(),
         pool.network().hasRemoteProcessor(),
         true,

@@ -3,7 +3,6 @@ package pando.sim.fabric;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Capabilities;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
@@ -42,11 +41,6 @@ class SimFabricTest extends FabricContract {
 
   @Override
   protected void stop() {}
-
-  @Override
-  protected Capabilities.OnChip onChip() {
-    return Capabilities.OnChip.CARD;
-  }
 
   @Override
   protected int atomicityBytes() {

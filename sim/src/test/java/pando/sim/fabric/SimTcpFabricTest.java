@@ -1,6 +1,5 @@
 package pando.sim.fabric;
 
-import pando.fabric.Capabilities;
 import pando.sim.NetworkKind;
 
 /** The same over TCP. */
@@ -8,11 +7,6 @@ class SimTcpFabricTest extends SimFabricTest {
   @Override
   NetworkKind network() {
     return NetworkKind.TCP;
-  }
-
-  @Override
-  protected Capabilities.OnChip onChip() {
-    return Capabilities.OnChip.HOST;
   }
 
   @Override
