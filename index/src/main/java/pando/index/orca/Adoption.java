@@ -28,12 +28,10 @@ final class Adoption {
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
 
   private final OrcaContext context;
-  private final OrcaServer server;
   private final MemorySegment memory;
   private final Directory directory;
   private final LeafEntries entries;
   private final OrcaRoots roots;
-  private final long table;
   private final TreeReader reader;
   private final PageWriter writer;
   private final ExtentAllocator space;
@@ -53,25 +51,22 @@ final class Adoption {
    * Prepares the adoption.
    *
    * @param roots the table of roots as it was READ
-   * @param table its global address
    */
-  Adoption(OrcaContext context, OrcaRoots roots, long table) {
+  Adoption(OrcaContext context, OrcaRoots roots) {
     this.context = context;
-    this.server = context.server;
     this.memory = context.memory;
-    this.directory = server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
     this.roots = roots;
-    this.table = table;
     this.reader = new TreeReader(context);
     this.writer = new PageWriter(context);
-    this.space = server.newSpace();
+    this.space = context.space.newSpace();
   }
 
   /** Opens the directory with trees of which some are gifts, or have other keys as well. */
   void open(List<RangeTree> trees) {
-    if (server.low() == Long.MIN_VALUE) {
-      DirectoryOpening.claim(space, table, RootTable.BYTES);
+    if (context.range.low() == Long.MIN_VALUE) {
+      DirectoryOpening.claim(space, context.root.table(), RootTable.BYTES);
     }
     adopt(() -> trees.forEach(this::read));
   }
@@ -84,9 +79,9 @@ final class Adoption {
    * @param epoch of the partition table that gives it
    */
   void takeOn(long low, long high, long epoch) {
-    boolean isNew = server.low() > server.high();
-    if (low == Long.MIN_VALUE && (isNew || server.low() > low)) {
-      DirectoryOpening.claim(space, table, RootTable.BYTES);
+    boolean isNew = context.range.low() > context.range.high();
+    if (low == Long.MIN_VALUE && (isNew || context.range.low() > low)) {
+      DirectoryOpening.claim(space, context.root.table(), RootTable.BYTES);
       given += space.bytesInUse();
     }
     adopt(() -> {
@@ -94,19 +89,19 @@ final class Adoption {
         read(low, high, epoch);
         return;
       }
-      if (low < server.low()) {
-        read(low, server.low() - 1, epoch);
+      if (low < context.range.low()) {
+        read(low, context.range.low() - 1, epoch);
       }
       directory.forEachLeaf((leafLow, leafHigh, entry) -> leaves.add(leafLow, entry, leafHigh));
       before.addAll(directory.pages());
-      if (high > server.high()) {
-        read(server.high() + 1, high, epoch);
+      if (high > context.range.high()) {
+        read(context.range.high() + 1, high, epoch);
       }
     });
   }
 
   private void read(long low, long high, long epoch) {
-    roots.trees(server.number, low, high, epoch, false).forEach(this::read);
+    roots.trees(context.number, low, high, epoch, false).forEach(this::read);
   }
 
   private void read(RangeTree tree) {
@@ -135,15 +130,15 @@ final class Adoption {
     DirectoryNode root;
     try {
       reading.run();
-      root = writer.write(leaves, server.number, _ -> allocatePage());
+      root = writer.write(leaves, context.number, _ -> allocatePage());
     } catch (Throwable e) {
       abandon(e);
       throw e;
     }
     failures.collect(() -> space.trim(context.worker, context.message));
-    server.take(space, given);
+    context.space.take(space, given);
     failures.collect(() -> {
-      server.replaceRootSurely(context.worker, root.address());
+      context.root.replaceSurely(context.worker, root.address());
       gifts.forEach(gift -> failures.collect(() -> roots.erase(gift)));
       PageWriter.free(context, before, failures);
     });
@@ -158,9 +153,9 @@ final class Adoption {
   /** Places a page between the leaves of gifts where the pool has no more room. */
   private long allocatePage() {
     try {
-      return server.allocatePage(context.worker, context.message);
+      return context.space.allocatePage(context.worker, context.message);
     } catch (PoolFullException _) {
-      return server.allocatePage(space, context.worker, context.message);
+      return context.space.allocatePage(space, context.worker, context.message);
     }
   }
 
@@ -178,7 +173,7 @@ final class Adoption {
     if (space.holds(page)) {
       space.free(context.worker, context.message, page, PAGE_UNITS);
     } else {
-      server.freePage(context.worker, context.message, page);
+      context.space.freePage(context.worker, context.message, page);
     }
   }
 }

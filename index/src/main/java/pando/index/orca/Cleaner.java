@@ -74,11 +74,11 @@ final class Cleaner {
 
   Cleaner(OrcaContext context) {
     this.context = context;
-    this.records = context.server.records;
-    this.directory = context.server.directory;
+    this.records = context.records;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.deltas = context.server.deltas;
-    this.images = context.server.images;
+    this.deltas = context.deltas;
+    this.images = context.images;
     this.backoff = context.worker.backoff();
     this.memory = context.memory;
     this.view = new LeafView(directory, backoff);

@@ -31,7 +31,7 @@ final class DeltaChange {
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
-  private final Shares shares;
+  private final CacheUse use;
   private final OrcaMerges merges;
   private final Backoff backoff;
   private final LeafView view;
@@ -46,16 +46,15 @@ final class DeltaChange {
   private boolean done;
 
   DeltaChange(OrcaContext context, OrcaMerges merges) {
-    OrcaServer server = context.server;
-    this.directory = server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.deltas = server.deltas;
-    this.shares = server.shares;
+    this.deltas = context.deltas;
+    this.use = context.use;
     this.merges = merges;
     this.backoff = context.worker.backoff();
     this.view = new LeafView(directory, backoff);
     this.record = new RecordWay(context);
-    this.changesMax = Math.min(server.options.deltaChanges(), server.options.recordsMax());
+    this.changesMax = Math.min(context.options.deltaChanges(), context.options.recordsMax());
   }
 
   /** Begins an operation. */
@@ -215,7 +214,7 @@ final class DeltaChange {
     if (after == 0) {
       return NO_ROOM;
     }
-    shares.countChange();
+    use.countChange();
     return after;
   }
 }

@@ -2,7 +2,6 @@ package pando.index.orca;
 
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.concurrent.atomic.LongAdder;
 import pando.index.orca.delta.Deltas;
 
 /** The deltas as a holder of parts. */
@@ -18,26 +17,16 @@ final class DeltaParts extends MeasuredParts {
 
   private final Deltas deltas;
   private final OrcaMerges merges;
-  private final LongAdder changes;
-  private final LongAdder forced;
-  private final LongAdder changesForced;
+  private final CacheUse use;
 
   /** Changes of a leaf that is merged, for each part, on the average; 0 before the first one. */
   private double changesOfPart;
 
-  /**
-   * Creates the holder.
-   *
-   * @param changes counts what deltas get
-   * @param forced counts merges for lack of memory
-   * @param changesForced counts the changes of their leaves
-   */
-  DeltaParts(OrcaContext context, LongAdder changes, LongAdder forced, LongAdder changesForced) {
-    this.deltas = context.server.deltas;
+  /** Creates the holder. */
+  DeltaParts(OrcaContext context) {
+    this.deltas = context.deltas;
     this.merges = new OrcaMerges(context);
-    this.changes = changes;
-    this.forced = forced;
-    this.changesForced = changesForced;
+    this.use = context.use;
   }
 
   @Override
@@ -57,13 +46,13 @@ final class DeltaParts extends MeasuredParts {
   @Override
   void measure() {
     int parts = parts();
-    long merged = forced.sumThenReset();
+    long merged = use.merges.sumThenReset();
     if (merged > 0) {
-      double sample = (double) changesForced.sumThenReset() / (double) merged / parts;
+      double sample = (double) use.changesMerged.sumThenReset() / (double) merged / parts;
       double kept = changesOfPart == 0 ? 0 : Math.pow(1 - 1.0 / MEMORY, (double) merged);
       changesOfPart = kept * changesOfPart + (1 - kept) * sample;
     }
-    long come = changes.sumThenReset();
+    long come = use.changes.sumThenReset();
     double expected = changesOfPart == 0 ? 0 : (double) come / (changesOfPart * parts);
     double saved = expected * MERGE_NANOS / parts;
     note(saved, saved);

@@ -46,7 +46,6 @@ final class DirectoryChange {
   private static final double JOINED_SHARE = 0.95;
 
   private final OrcaContext context;
-  private final OrcaServer server;
   private final Worker worker;
   private final Directory directory;
   private final LeafEntries entries;
@@ -96,13 +95,12 @@ final class DirectoryChange {
 
   DirectoryChange(OrcaContext context) {
     this.context = context;
-    this.server = context.server;
     this.worker = context.worker;
-    this.directory = server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.childrenMax = server.options.pageChildren();
+    this.childrenMax = context.options.pageChildren();
     this.childrenMin = Math.max(2, childrenMax * 2 / 3);
-    this.aheadNanos = server.options.lockWaitNanos() / AHEAD_SHARE;
+    this.aheadNanos = context.options.lockWaitNanos() / AHEAD_SHARE;
     this.view = new LeafView(directory, worker.backoff());
     this.pieces = new Pieces(1);
   }
@@ -164,7 +162,7 @@ final class DirectoryChange {
     if (uncertain) {
       throw new StalledException(
           "an earlier change of a leaf by this session stopped half-way: low=%s, computeServer=%s"
-              .formatted(view.low, server.number));
+              .formatted(view.low, context.number));
     }
   }
 
@@ -456,7 +454,7 @@ final class DirectoryChange {
       int to = (int) ((long) size * (part + 1) / parts);
       long[] lows = Arrays.copyOfRange(children.lows, from, to);
       long high = to < size ? children.lows[to] - 1 : children.high;
-      long address = server.allocatePage(worker, context.message);
+      long address = context.space.allocatePage(worker, context.message);
       allocated.add(address);
       DirectoryNode node =
           level == 0
@@ -526,8 +524,8 @@ final class DirectoryChange {
         node.level(),
         node.low(),
         node.high(),
-        server.nextStamp(),
-        server.number);
+        context.space.nextStamp(),
+        context.number);
     for (int i = 0; i < node.size(); i++) {
       DirectoryPage.append(context.memory, image, node.low(i), pointerOf(node, i));
     }
@@ -553,7 +551,7 @@ final class DirectoryChange {
   }
 
   private void replaceRootWord(long address) {
-    publishing(() -> server.replaceRoot(worker, address));
+    publishing(() -> context.root.replace(worker, address));
   }
 
   /** Repeats the step that publishes until it is done: no other session writes this word. */
@@ -572,7 +570,7 @@ final class DirectoryChange {
           "the change of a leaf stopped half-way, and keeps the leaf latched: low="
               + view.low
               + ", computeServer="
-              + server.number
+              + context.number
               + ", because="
               + e);
     }
@@ -643,7 +641,7 @@ final class DirectoryChange {
     }
     uncertain = false;
     published = true;
-    server.shares.noteDirectory();
+    context.use.noteDirectory();
   }
 
   /**
@@ -679,6 +677,6 @@ final class DirectoryChange {
   }
 
   private void freePage(long address) {
-    server.freePage(worker, context.message, address);
+    context.space.freePage(worker, context.message, address);
   }
 }

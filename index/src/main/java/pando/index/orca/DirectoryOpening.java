@@ -28,9 +28,9 @@ final class DirectoryOpening implements TreeReader.Leaves {
 
   DirectoryOpening(OrcaContext context) {
     this.memory = context.memory;
-    this.directory = context.server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.extents = context.server.extents;
+    this.extents = context.space.extents();
     this.reader = new TreeReader(context);
   }
 

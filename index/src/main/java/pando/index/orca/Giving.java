@@ -57,8 +57,8 @@ final class Giving implements Parting {
     this.quietly = quietly;
     this.giver = giver;
     this.whole = whole;
-    this.rootKept = giver.directory.root();
-    this.space = giver.extents;
+    this.rootKept = giver.store.directory.root();
+    this.space = giver.store.space.extents();
   }
 
   /**
@@ -105,7 +105,7 @@ final class Giving implements Parting {
     high = upper ? giver.high() : bound - 1;
     parting = bound > giver.low();
     if (parting) {
-      space = giver.startLeaving(low, high);
+      space = giver.store.space.startLeaving(low, high);
     }
   }
 
@@ -117,16 +117,16 @@ final class Giving implements Parting {
   @Override
   public void give(int receiver, Partitioning after) {
     giver.withContext(context -> give(context, receiver, after.epoch()));
-    giver.setGiving(this);
+    giver.onGiven(this::end);
   }
 
   private void give(OrcaContext context, int receiver, long epoch) {
     context.waitForNothing();
     writeBack(context);
-    OrcaRoots roots = new OrcaRoots(context, giver.table());
+    OrcaRoots roots = new OrcaRoots(context, giver.store.root.table());
     roots.read();
     roots.eraseBeyond(epoch - 1);
-    long root = whole ? giver.directory.root().address() : writePages(context);
+    long root = whole ? giver.store.directory.root().address() : writePages(context);
     space.trim(context.worker, context.message);
     gift = roots.give(root, epoch, receiver, giver.number);
     ready = true;
@@ -149,20 +149,22 @@ final class Giving implements Parting {
   private long writePages(OrcaContext context) {
     PageWriter.Leaves leaving = new PageWriter.Leaves();
     PageWriter.Leaves staying = new PageWriter.Leaves();
-    giver.directory.forEachLeaf((leafLow, leafHigh, entry) ->
+    giver.store.directory.forEachLeaf((leafLow, leafHigh, entry) ->
         (leaves(leafLow) ? leaving : staying).add(leafLow, entry, leafHigh));
-    before = giver.directory.pages();
+    before = giver.store.directory.pages();
     PageWriter given = new PageWriter(context);
     PageWriter kept = new PageWriter(context);
     try {
       rootKept =
           kept.write(
-              staying, giver.number, _ -> giver.allocatePage(context.worker, context.message));
+              staying,
+              giver.number,
+              _ -> giver.store.space.allocatePage(context.worker, context.message));
       DirectoryNode root =
           given.write(
               leaving,
               giver.number,
-              _ -> giver.allocatePage(space, context.worker, context.message));
+              _ -> giver.store.space.allocatePage(space, context.worker, context.message));
       return root.address();
     } finally {
       pagesKept = kept.pages();
@@ -175,36 +177,36 @@ final class Giving implements Parting {
   }
 
   /** Ends the giving, after the partition table was written. */
-  void end(OrcaContext context) {
+  private void end(OrcaContext context) {
     ready = false;
     parting = false;
     if (whole) {
-      OrcaRoots roots = new OrcaRoots(context, giver.table());
-      giver.letGo();
+      OrcaRoots roots = new OrcaRoots(context, giver.store.root.table());
+      giver.store.space.letGo();
       giver.forget(context.worker.backoff());
       roots.eraseOwn(giver.number);
       return;
     }
     dropLeaves(context);
-    giver.letGo();
-    giver.directory.replaceAll(rootKept);
+    giver.store.space.letGo();
+    giver.store.directory.replaceAll(rootKept);
     Failures failures = new Failures();
     failures.collect(() -> {
-      giver.replaceRootSurely(context.worker, rootKept.address());
+      giver.store.root.replaceSurely(context.worker, rootKept.address());
       PageWriter.free(context, before, failures);
     });
     failures.rethrow();
   }
 
   private void dropLeaves(OrcaContext context) {
-    LeafEntries entries = giver.directory.entries();
+    LeafEntries entries = giver.store.directory.entries();
     if (!PlantedBug.RECORDS_KEPT) {
-      giver.records.dropRange(low, high, context.worker.backoff());
+      giver.store.records.dropRange(low, high, context.worker.backoff());
     }
-    giver.directory.forEachLeaf((leafLow, _, entry) -> {
+    giver.store.directory.forEachLeaf((leafLow, _, entry) -> {
       if (leaves(leafLow)) {
         int segments = LeafPointer.segments(entries.pointer(entry));
-        giver.images.drop(entry, segments, context.worker.backoff());
+        giver.store.images.drop(entry, segments, context.worker.backoff());
         entries.free(entry);
       }
     });
@@ -214,7 +216,7 @@ final class Giving implements Parting {
   @Override
   public void close() {
     if (parting || ready) {
-      giver.setGiving(null);
+      giver.onGiven(null);
       quietly.accept(this::stay);
     }
   }
@@ -223,7 +225,7 @@ final class Giving implements Parting {
     Failures failures = new Failures();
     failures.collect(() -> giver.withContext(context -> takeBack(context, failures)));
     if (parting) {
-      giver.endLeaving();
+      giver.store.space.endLeaving();
     }
     parting = false;
     ready = false;
@@ -232,7 +234,7 @@ final class Giving implements Parting {
 
   private void takeBack(OrcaContext context, Failures failures) {
     if (ready) {
-      failures.collect(() -> new OrcaRoots(context, giver.table()).erase(gift));
+      failures.collect(() -> new OrcaRoots(context, giver.store.root.table()).erase(gift));
     }
     PageWriter.free(context, pagesGiven, failures);
     PageWriter.free(context, pagesKept, failures);

@@ -18,7 +18,7 @@ final class HeldLeaves {
   private int count;
 
   HeldLeaves(OrcaContext context) {
-    this.entries = context.server.directory.entries();
+    this.entries = context.directory.entries();
     this.context = context;
   }
 

@@ -1,6 +1,5 @@
 package pando.index.orca;
 
-import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.Backoff;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.images.ImageCache;
@@ -19,33 +18,18 @@ final class ImageParts extends MeasuredParts {
   private final CacheParts parts;
   private final Backoff backoff;
   private final double pairNanos;
-  private final LongAdder pairsRead;
-  private final LongAdder filtered;
-  private final LongAdder unfiltered;
+  private final CacheUse use;
 
-  /**
-   * Creates the holder.
-   *
-   * @param pairsRead counts pairs of segments that were READ to be cached
-   * @param filtered counts absent keys that a filter has found
-   * @param unfiltered counts absent keys whose segment was READ for lack of a filter
-   */
-  ImageParts(
-      OrcaContext context,
-      CacheParts parts,
-      LongAdder pairsRead,
-      LongAdder filtered,
-      LongAdder unfiltered) {
-    this.images = context.server.images;
-    this.entries = context.server.directory.entries();
+  /** Creates the holder. */
+  ImageParts(OrcaContext context, CacheParts parts) {
+    this.images = context.images;
+    this.entries = context.directory.entries();
     this.parts = parts;
     this.backoff = context.worker.backoff();
     // Where lookups READ for images, most of those that are hit are theirs.
-    boolean ofLookups = context.server.options.cacheUnit() != CacheUnit.RECORDS;
+    boolean ofLookups = context.options.cacheUnit() != CacheUnit.RECORDS;
     this.pairNanos = ofLookups ? SEGMENT_NANOS : PAIR_NANOS;
-    this.pairsRead = pairsRead;
-    this.filtered = filtered;
-    this.unfiltered = unfiltered;
+    this.use = context.use;
   }
 
   @Override
@@ -60,10 +44,10 @@ final class ImageParts extends MeasuredParts {
 
   @Override
   void measure() {
-    long read = pairsRead.sumThenReset();
+    long read = use.pairsRead.sumThenReset();
     long tailHits = images.tailHits().sumThenReset();
-    long found = filtered.sumThenReset();
-    long unfound = unfiltered.sumThenReset();
+    long found = use.filtered.sumThenReset();
+    long unfound = use.unfiltered.sumThenReset();
     int own = parts();
     if (own > 0) {
       // Filters of other leaves would find as much as those that are here, as far as any are

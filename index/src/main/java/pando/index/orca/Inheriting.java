@@ -31,7 +31,7 @@ final class Inheriting implements Parting {
     this.lost = lost;
     this.table = table;
     this.isGiven = isGiven;
-    heir.inherits = true;
+    heir.store.space.setInherits(true);
   }
 
   @Override
@@ -54,14 +54,14 @@ final class Inheriting implements Parting {
   }
 
   private OrcaRoots roots(OrcaContext context) {
-    OrcaRoots roots = new OrcaRoots(context, heir.table());
+    OrcaRoots roots = new OrcaRoots(context, heir.store.root.table());
     roots.read();
     return roots;
   }
 
   @Override
   public void close() {
-    heir.inherits = false;
+    heir.store.space.setInherits(false);
     heir.withContext(this::cleanUp);
   }
 

@@ -35,16 +35,16 @@ final class LeafJoins {
       Pieces pieces,
       DirectoryChange change) {
     this.context = context;
-    this.directory = context.server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.deltas = context.server.deltas;
+    this.deltas = context.deltas;
     this.records = records;
     this.cuts = cuts;
     this.pieces = pieces;
     this.change = change;
     this.below = new LeafView(directory, context.worker.backoff());
     this.above = new LeafView(directory, context.worker.backoff());
-    this.recordsMax = context.server.options.recordsMax();
+    this.recordsMax = context.options.recordsMax();
   }
 
   /**
@@ -104,7 +104,7 @@ final class LeafJoins {
 
   /** Returns whether a leaf and that of a key beside it both stay here, or both are to leave. */
   private boolean mayJoin(LeafView leaf, long beside) {
-    return context.server.spaceOf(leaf.low) == context.server.spaceOf(beside);
+    return context.space.of(leaf.low) == context.space.of(beside);
   }
 
   /**

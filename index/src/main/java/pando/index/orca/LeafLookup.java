@@ -71,13 +71,13 @@ final class LeafLookup {
    */
   LeafLookup(OrcaContext context, long buffer) {
     this.context = context;
-    this.directory = context.server.directory;
-    this.deltas = context.server.deltas;
-    this.images = context.server.images;
+    this.directory = context.directory;
+    this.deltas = context.deltas;
+    this.images = context.images;
     this.worker = context.worker;
     this.memory = context.memory;
     this.counters = context.counters;
-    this.cacheUnit = context.server.options.cacheUnit();
+    this.cacheUnit = context.options.cacheUnit();
     this.buffer = buffer;
     this.view = new LeafView(directory, worker.backoff());
   }
@@ -220,7 +220,7 @@ final class LeafLookup {
   private void admit() {
     int segments = ((1 << read) - 1) << first;
     images.admit(view, segments, true, memory, at(0), worker.backoff());
-    context.server.shares.notePairs(1);
+    context.use.notePairs(1);
   }
 
   private int slotOf(long key) {

@@ -68,14 +68,14 @@ final class LeafRange {
    * @param buffer local offset of the bytes of a leaf's segments
    */
   LeafRange(OrcaContext context, long buffer) {
-    this.entries = context.server.directory.entries();
-    this.deltas = context.server.deltas;
-    this.images = context.server.images;
+    this.entries = context.directory.entries();
+    this.deltas = context.deltas;
+    this.images = context.images;
     this.backoff = context.worker.backoff();
     this.record = new RecordWay(context);
     this.memory = context.memory;
     this.buffer = buffer;
-    this.view = new LeafView(context.server.directory, context.worker.backoff());
+    this.view = new LeafView(context.directory, context.worker.backoff());
   }
 
   /** Chooses some segments, and reads ahead from the images that there are of them. */

@@ -47,7 +47,7 @@ final class MergedRecords {
     this.context = context;
     this.worker = context.worker;
     this.memory = context.memory;
-    this.deltas = context.server.deltas;
+    this.deltas = context.deltas;
     this.record = record;
   }
 
@@ -158,7 +158,6 @@ final class MergedRecords {
             leaf.low,
             leaf.high,
             leaf.stamp,
-            OrcaServer.LEAF_PARTITION,
             leafKeys,
             leafValues);
     if (records < 0) {

@@ -1,31 +1,40 @@
 package pando.index.orca;
 
-import pando.fabric.Fabric;
+import pando.index.host.HostedServer;
 import pando.index.host.HostedTask;
+import pando.index.orca.delta.Deltas;
 
 /** One of the {@link Mergers}: a background task that merges one leaf after the other. */
 final class Merger extends HostedTask<OrcaContext, OrcaMerges> {
   /** Leaves that a step merges at most: pausing the task waits for them. */
   private static final int LEAVES = 4;
 
-  private final OrcaServer server;
-  private final int number;
+  private final Deltas deltas;
+  private final MergeRelief relief;
+  private final Runnable next;
 
-  Merger(OrcaServer server, Fabric fabric, int number) {
+  /**
+   * Creates a task that rests.
+   *
+   * @param number of the task
+   * @param next wakes the next one
+   */
+  Merger(HostedServer server, OrcaStore store, int number, Runnable next) {
     super(
         server,
-        fabric,
-        "pando-merger-" + server.number + "-" + number,
-        () -> new OrcaContext(server, fabric));
-    this.server = server;
-    this.number = number;
+        store.fabric,
+        "pando-merger-" + store.number + "-" + number,
+        () -> new OrcaContext(store));
+    this.deltas = store.deltas;
+    this.relief = store.relief;
+    this.next = next;
   }
 
   /** Goes on, and lets sessions wake the tasks again: a wake during the pause had no effect. */
   @Override
   public void resume() {
     super.resume();
-    server.mergers.rest();
+    relief.rest();
   }
 
   @Override
@@ -37,13 +46,13 @@ final class Merger extends HostedTask<OrcaContext, OrcaMerges> {
   @Override
   protected boolean step() {
     int leaves = 0;
-    while (leaves < LEAVES && server.deltas.isNearlyShort() && attempt(this::merge)) {
+    while (leaves < LEAVES && deltas.isNearlyShort() && attempt(this::merge)) {
       leaves++;
     }
-    if (server.deltas.isNearlyShort()) {
-      server.mergers.wake(number + 1);
+    if (deltas.isNearlyShort()) {
+      next.run();
     } else {
-      server.mergers.rest();
+      relief.rest();
     }
     return leaves > 0;
   }

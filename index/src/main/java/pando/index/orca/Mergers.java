@@ -3,8 +3,8 @@ package pando.index.orca;
 import java.util.List;
 import java.util.stream.IntStream;
 import pando.fabric.Backoff;
-import pando.fabric.Fabric;
 import pando.index.TaskCounts;
+import pando.index.host.HostedServer;
 
 /**
  * The background tasks of a compute server that merge leaves before the memory for deltas is short,
@@ -22,34 +22,19 @@ final class Mergers {
 
   private final List<Merger> mergers;
 
-  /** Whether the tasks have been woken, and need not be woken again. */
-  private volatile boolean awake;
-
-  Mergers(OrcaServer server, Fabric fabric) {
+  Mergers(HostedServer server, OrcaStore store) {
     mergers =
-        IntStream.range(0, server.options.mergers())
-            .mapToObj(number -> new Merger(server, fabric, number))
+        IntStream.range(0, store.options.mergers())
+            .mapToObj(number -> new Merger(server, store, number, () -> wake(number + 1)))
             .toList();
-  }
-
-  /** Wakes the tasks, if they rest: memory is going to be short. */
-  void wake() {
-    if (!awake) {
-      awake = true;
-      wake(0);
-    }
+    store.relief.onShort(() -> wake(0));
   }
 
   /** Wakes one of the tasks, if there are so many. */
-  void wake(int number) {
+  private void wake(int number) {
     if (number < mergers.size()) {
       mergers.get(number).wake();
     }
-  }
-
-  /** Lets {@link #wake()} wake the tasks again. */
-  void rest() {
-    awake = false;
   }
 
   /** Waits until the current steps have ended. No other one begins before {@link #resume}. */

@@ -61,11 +61,11 @@ final class OrcaAudit {
 
   OrcaAudit(OrcaContext context) {
     this.context = context;
-    this.directory = context.server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.deltas = context.server.deltas;
-    this.records = context.server.records;
-    this.images = context.server.images;
+    this.deltas = context.deltas;
+    this.records = context.records;
+    this.images = context.images;
     this.backoff = context.worker.backoff();
     this.view = new LeafView(directory, backoff);
   }
@@ -82,7 +82,7 @@ final class OrcaAudit {
     if (images.images() != imagesFound) {
       problems.add(
           "images of leaves that there are not, or twice: images=%s, found=%s, computeServer=%s"
-              .formatted(images.images(), imagesFound, context.server.number));
+              .formatted(images.images(), imagesFound, context.number));
     }
     dirty.forEach(this::checkDirty);
     return problems;
@@ -163,7 +163,6 @@ final class OrcaAudit {
         view.low,
         view.high,
         view.stamp,
-        OrcaServer.LEAF_PARTITION,
         keys,
         values);
   }
@@ -231,7 +230,7 @@ final class OrcaAudit {
     if (!cached.add(key)) {
       problem("a key is cached twice", key);
     }
-    if (!context.server.owns(key)) {
+    if (!context.range.owns(key)) {
       problem("a key is cached that another compute server owns", key);
       return;
     }
@@ -294,6 +293,6 @@ final class OrcaAudit {
   }
 
   private void problem(String text, long key) {
-    problems.add(text + ": key=" + key + ", computeServer=" + context.server.number);
+    problems.add(text + ": key=" + key + ", computeServer=" + context.number);
   }
 }

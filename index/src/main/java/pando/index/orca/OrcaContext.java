@@ -2,16 +2,21 @@ package pando.index.orca;
 
 import java.util.ArrayList;
 import java.util.List;
-import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
+import pando.index.orca.delta.Deltas;
+import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.DirectoryPage;
+import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
+import pando.index.orca.records.RecordCache;
+import pando.index.pool.NodePlaces;
 import pando.index.session.Failures;
+import pando.index.session.KeyRange;
 
 /** The verbs and the local memory of one worker, shared by its parts. */
 final class OrcaContext extends WorkerContext {
@@ -36,7 +41,18 @@ final class OrcaContext extends WorkerContext {
   /** Segments that are READ together. */
   static final int SEGMENTS = 32;
 
-  final OrcaServer server;
+  final int number;
+  final KeyRange range;
+  final OrcaOptions options;
+  final NodePlaces places;
+  final Directory directory;
+  final RecordCache records;
+  final Deltas deltas;
+  final ImageCache images;
+  final LeafSpace space;
+  final OrcaRoot root;
+  final CacheUse use;
+  final MergeRelief relief;
 
   private final long lookups;
   private final int lookupBytes;
@@ -48,13 +64,13 @@ final class OrcaContext extends WorkerContext {
   final long leaf;
 
   /** Local offset of leaves to WRITE. */
-  final long images;
+  private final long leaves;
 
   /** Local offset of pages to WRITE. */
   final long pages;
 
-  /** All claims that the session can have. */
-  final List<RecordClaim> claims = new ArrayList<>();
+  /** What gives up the claims that the session can have. */
+  final List<Runnable> claimEnds = new ArrayList<>();
 
   /** The leaves that the session holds. */
   final HeldLeaves heldLeaves;
@@ -69,20 +85,32 @@ final class OrcaContext extends WorkerContext {
   private long waitNanosMax;
   private long waitStart;
 
-  OrcaContext(OrcaServer server, Fabric fabric) {
+  OrcaContext(OrcaStore store) {
+    OrcaOptions options = store.options;
+    this.number = store.number;
+    this.range = store.range;
+    this.options = options;
+    this.places = store.places;
+    this.directory = store.directory;
+    this.records = store.records;
+    this.deltas = store.deltas;
+    this.images = store.images;
+    this.space = store.space;
+    this.root = store.root;
+    this.use = store.use;
+    this.relief = store.relief;
     LocalMemory local = new LocalMemory();
-    boolean readsLeaves = server.options.cacheUnit() == CacheUnit.LEAVES;
-    int bytesRead = readsLeaves ? server.options.nodeBytes() : LeafLayout.SEGMENT_BYTES;
+    boolean readsLeaves = options.cacheUnit() == CacheUnit.LEAVES;
+    int bytesRead = readsLeaves ? options.nodeBytes() : LeafLayout.SEGMENT_BYTES;
     this.lookups = local.region((long) SEGMENTS * bytesRead);
     this.lookupBytes = bytesRead;
     this.values = local.region((long) CLEANED_MAX * Long.BYTES);
-    this.leaf = local.region(server.options.nodeBytes());
-    this.images = local.region((long) IMAGES * server.options.nodeBytes());
+    this.leaf = local.region(options.nodeBytes());
+    this.leaves = local.region((long) IMAGES * options.nodeBytes());
     this.pages = local.region((long) PAGES * DirectoryPage.BYTES);
-    this.scanned = local.region((long) SCANNED * server.options.nodeBytes());
-    this.server = server;
-    this.waitNanosMax = server.options.lockWaitNanos();
-    super(fabric, local);
+    this.scanned = local.region((long) SCANNED * options.nodeBytes());
+    this.waitNanosMax = options.lockWaitNanos();
+    super(store.fabric, local);
     this.heldLeaves = new HeldLeaves(this);
   }
 
@@ -102,7 +130,7 @@ final class OrcaContext extends WorkerContext {
       if (waited >= waitNanosMax) {
         throw new StalledException(
             "%s: key=%s, waitedNanos=%s, attempts=%s, computeServer=%s"
-                .formatted(what, key, waited, attempt, server.number));
+                .formatted(what, key, waited, attempt, number));
       }
     }
     worker.backoff().pauseBriefly(attempt);
@@ -139,7 +167,7 @@ final class OrcaContext extends WorkerContext {
    */
   boolean mayEvictImages(int segments, int segmentsRead) {
     return segmentsRead > 0
-        && server.images.isOn()
+        && images.isOn()
         && (2 * segmentsRead <= segments || worker.random().nextInt(LAZINESS) == 0);
   }
 
@@ -150,7 +178,7 @@ final class OrcaContext extends WorkerContext {
 
   /** Returns the local offset of a leaf to WRITE. */
   long image(int number) {
-    return images + (long) number * server.options.nodeBytes();
+    return leaves + (long) number * options.nodeBytes();
   }
 
   /** Returns the local offset of a page to WRITE. */
@@ -160,13 +188,13 @@ final class OrcaContext extends WorkerContext {
 
   /** Returns the local offset of the segments of a leaf that a scan READs. */
   long scanned(int leaf) {
-    return scanned + (long) leaf * server.options.nodeBytes();
+    return scanned + (long) leaf * options.nodeBytes();
   }
 
   @Override
   public void abandon(Throwable failure) {
     Failures failures = new Failures();
-    claims.forEach(claim -> failures.collect(claim::giveUp));
+    claimEnds.forEach(failures::collect);
     failures.collect(heldLeaves::releaseAll);
     failures.join(failure);
   }

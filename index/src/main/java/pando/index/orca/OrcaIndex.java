@@ -33,7 +33,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   private final int regionBytes;
 
   OrcaIndex(Fabric fabric, OrcaOptions options, int first, int count) {
-    super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
+    super(fabric, options, first, count, OrcaIndex::open);
     this.fabric = fabric;
     this.options = options;
     this.regionBytes = regionBytes(fabric);
@@ -41,14 +41,14 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   /** Prepares an index with one compute server here, as {@link OrcaOptions#createAt} says. */
   OrcaIndex(Fabric fabric, OrcaOptions options, int number) {
-    super(fabric, options, number, (server, session) -> open(server, fabric, session));
+    super(fabric, options, number, OrcaIndex::open);
     this.fabric = fabric;
     this.options = options;
     this.regionBytes = regionBytes(fabric);
   }
 
-  private static OrcaWorker open(OrcaServer server, Fabric fabric, int session) {
-    return new OrcaWorker(server, new OrcaContext(server, fabric), session);
+  private static OrcaWorker open(OrcaServer server, int session) {
+    return new OrcaWorker(server, new OrcaContext(server.store), session);
   }
 
   /** Returns the size of the regions in which extents lie, by asking a memory server. */

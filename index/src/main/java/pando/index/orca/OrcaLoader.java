@@ -121,7 +121,7 @@ final class OrcaLoader implements Loader {
    */
   OrcaLoader(
       OrcaServer server, List<OrcaServer> servers, Fabric fabric, int regionBytes, double fill) {
-    OrcaOptions options = server.options;
+    OrcaOptions options = server.store.options;
     this.server = server;
     this.servers = servers;
     this.memoryServers = fabric.memoryServers();
@@ -243,7 +243,12 @@ final class OrcaLoader implements Loader {
     long address =
         spaces
             .getLast()
-            .allocate(worker, message, server.nextMemoryServer(), LeafLayout.units(segments), 1);
+            .allocate(
+                worker,
+                message,
+                server.store.space.nextMemoryServer(),
+                LeafLayout.units(segments),
+                1);
     wide.set(leaves, packer.width() > 1);
     addLeaf(leafLow, LeafPointer.of(address, segments));
     pack(nextImage(), address, from);
@@ -260,8 +265,7 @@ final class OrcaLoader implements Loader {
   }
 
   private void pack(long image, long address, int from) {
-    packer.write(
-        memory, image, address, server.nextStamp(), OrcaServer.LEAF_PARTITION, keys, values, from);
+    packer.write(memory, image, address, server.store.space.nextStamp(), keys, values, from);
   }
 
   /** Returns the local offset of what is written next. */
@@ -349,7 +353,7 @@ final class OrcaLoader implements Loader {
     for (OrcaServer each : servers) {
       most = Math.max(most, directoryBytes(partitioning.rangeOfServer(each.number)));
     }
-    server.options.checkDirectory(most);
+    server.store.options.checkDirectory(most);
   }
 
   private long directoryBytes(int range) {
@@ -407,7 +411,7 @@ final class OrcaLoader implements Loader {
     int units = unitsOf(leaf);
     read(leaf, high);
     int segments = packer.segments();
-    long after = to.allocate(worker, message, server.nextMemoryServer(), units, 1);
+    long after = to.allocate(worker, message, server.store.space.nextMemoryServer(), units, 1);
     try {
       pack(0, after, 0);
       worker.write(after, 0, LeafLayout.bytes(segments));
@@ -425,18 +429,7 @@ final class OrcaLoader implements Loader {
     int segments = LeafPointer.segments(pointers[leaf]);
     worker.read(address, 0, LeafLayout.bytes(segments));
     long stamp = LeafLayout.stamp(memory, 0);
-    int count =
-        reader.read(
-            memory,
-            0,
-            address,
-            segments,
-            lows[leaf],
-            high,
-            stamp,
-            OrcaServer.LEAF_PARTITION,
-            keys,
-            values);
+    int count = reader.read(memory, 0, address, segments, lows[leaf], high, stamp, keys, values);
     if (count < 0) {
       throw new CorruptNodeException(address, String.valueOf(reader.problem()));
     }
@@ -489,7 +482,8 @@ final class OrcaLoader implements Loader {
       int to) {
     long address = allocate(range, children[from], PAGE_UNITS);
     long image = nextImage();
-    DirectoryPage.format(memory, image, level, childLows[from], high, server.nextStamp(), owner);
+    DirectoryPage.format(
+        memory, image, level, childLows[from], high, server.store.space.nextStamp(), owner);
     for (int child = from; child < to; child++) {
       DirectoryPage.append(memory, image, childLows[child], children[child]);
     }

@@ -50,7 +50,7 @@ final class OrcaMerges {
    * added to a delta only while the pool has room for the merges of all deltas, in gaps that this
    * compute server has or in regions that it takes for them; else PoolFullException. Merges ask for
    * no leave, nor do removals: once the deltas hold nothing but removals, merges take less than
-   * they give back. How much room is enough is an estimate (OrcaServer.ensureRoom); where it falls
+   * they give back. How much room is enough is an estimate (LeafSpace.ensureRoom); where it falls
    * short, a merge fails, and the delta stays as it was.
    */
 
@@ -74,7 +74,6 @@ final class OrcaMerges {
   }
 
   private final OrcaContext context;
-  private final OrcaServer server;
   private final Worker worker;
   private final MemorySegment memory;
   private final RandomGenerator random;
@@ -103,24 +102,23 @@ final class OrcaMerges {
 
   OrcaMerges(OrcaContext context) {
     this.context = context;
-    this.server = context.server;
     this.worker = context.worker;
     this.memory = context.memory;
     this.random = worker.random();
-    this.directory = server.directory;
+    this.directory = context.directory;
     this.entries = directory.entries();
-    this.deltas = server.deltas;
-    this.images = server.images;
+    this.deltas = context.deltas;
+    this.images = context.images;
     this.backoff = worker.backoff();
     this.record = new RecordWay(context);
     this.view = new LeafView(directory, backoff);
     this.rewritten = new LeafView(directory, backoff);
     this.change = new DirectoryChange(context);
     this.records = new MergedRecords(context, record);
-    this.cuts = new LeafCuts(packer, server.options);
+    this.cuts = new LeafCuts(packer, context.options);
     this.joins = new LeafJoins(context, records, cuts, pieces, change);
-    this.filters = server.options.filters();
-    this.recordsMin = (int) (server.options.recordsMax() * server.options.mergeShare());
+    this.filters = context.options.filters();
+    this.recordsMin = (int) (context.options.recordsMax() * context.options.mergeShare());
   }
 
   /** Returns whether no change of the directory has stopped half-way. */
@@ -134,16 +132,16 @@ final class OrcaMerges {
    */
   void relieve() {
     if (deltas.isNearlyShort()) {
-      server.mergers.wake();
+      context.relief.wake();
     }
-    if (deltas.isShort() && server.mayRelieve()) {
+    if (deltas.isShort() && context.relief.mayMerge()) {
       try {
         mergeFullest();
-        server.mergers.rest();
+        context.relief.rest();
       } catch (PoolFullException _) {
         // The change that is to come may find room in its delta anyway; else it says so.
       } finally {
-        server.endRelief();
+        context.relief.end();
       }
     }
   }
@@ -156,7 +154,7 @@ final class OrcaMerges {
    */
   boolean mergeFullest() {
     int changes = mergeFullest(0);
-    server.shares.noteMerge(changes);
+    context.use.noteMerge(changes);
     return changes > 0;
   }
 
@@ -168,12 +166,12 @@ final class OrcaMerges {
    */
   void ensureRoom() {
     try {
-      server.ensureRoom(worker, context.message);
+      context.space.ensureRoom(worker, context.message);
     } catch (PoolFullException _) {
-      for (int i = 0; i < MERGED_MAX && deltas.bytesUsed() > 0 && !server.hasRoom(); i++) {
+      for (int i = 0; i < MERGED_MAX && deltas.bytesUsed() > 0 && !context.space.hasRoom(); i++) {
         mergeFullest(0);
       }
-      server.ensureRoom(worker, context.message);
+      context.space.ensureRoom(worker, context.message);
     }
   }
 
@@ -192,11 +190,11 @@ final class OrcaMerges {
       return;
     }
     int merged = mergeFullest(changes);
-    server.shares.noteMerge(merged);
+    context.use.noteMerge(merged);
     if (merged == 0) {
       merge(key);
     }
-    server.mergers.rest();
+    context.relief.rest();
   }
 
   /**
@@ -221,7 +219,7 @@ final class OrcaMerges {
         largestKey = deltas.key(delta, 0);
       }
     }
-    boolean found = largest > than && server.owns(largestKey);
+    boolean found = largest > than && context.range.owns(largestKey);
     if (found) {
       merge(largestKey);
     }
@@ -236,7 +234,7 @@ final class OrcaMerges {
       if (delta != 0 && deltas.partOf(delta) == part) {
         // As in mergeFullest, the key may be a wrong one.
         long key = deltas.key(delta, 0);
-        if (server.owns(key)) {
+        if (context.range.owns(key)) {
           merge(key);
         }
       }
@@ -291,7 +289,7 @@ final class OrcaMerges {
 
   private boolean isToRewrite(LeafView leaf) {
     return LeafEntries.delta(entries.version(leaf.entry)) != 0
-        || server.isToLeave(leaf.low, LeafPointer.address(entries.pointer(leaf.entry)));
+        || context.space.isToLeave(leaf.low, LeafPointer.address(entries.pointer(leaf.entry)));
   }
 
   /**
@@ -443,7 +441,6 @@ final class OrcaMerges {
           image,
           pieces.address[i],
           pieces.stamp[i],
-          OrcaServer.LEAF_PARTITION,
           records.keys,
           records.values,
           pieces.from[i]);
@@ -523,6 +520,6 @@ final class OrcaMerges {
   }
 
   private void freeExtent(LeafView leaf) {
-    server.freeExtent(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
+    context.space.free(worker, context.message, leaf.address(), LeafLayout.units(leaf.segments()));
   }
 }

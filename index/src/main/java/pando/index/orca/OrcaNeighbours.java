@@ -20,7 +20,7 @@ final class OrcaNeighbours extends NeighbourSearch {
   OrcaNeighbours(OrcaContext context) {
     this.context = context;
     this.worker = context.worker;
-    this.directory = context.server.directory;
+    this.directory = context.directory;
     this.range = new LeafRange(context, context.scanned(0));
     this.view = range.view;
   }
@@ -52,7 +52,7 @@ final class OrcaNeighbours extends NeighbourSearch {
       } else {
         worker.scatter(list);
         context.counters.leafMisses++;
-        context.server.shares.notePairs(1);
+        context.use.notePairs(1);
       }
       if (!range.collect(isHeld)) {
         return Outcome.BUSY;

@@ -106,7 +106,7 @@ final class OrcaReplaced implements Replaced {
     }
     for (Extent extent : extents) {
       OrcaServer owner = owner(extent.range);
-      ExtentAllocator space = owner == null ? others : owner.extents;
+      ExtentAllocator space = owner == null ? others : owner.store.space.extents();
       space.free(change.worker(), change.message(), extent.address, extent.units());
     }
     others.trim(change.worker(), change.message());

@@ -44,12 +44,7 @@ final class OrcaRoots {
 
   /** As {@link #OrcaRoots(Worker, long, NodePlaces, int, long)}, for a compute server. */
   OrcaRoots(OrcaContext context, long table) {
-    this(
-        context.worker,
-        context.page(0),
-        context.server.places,
-        context.server.options.segmentsMax(),
-        table);
+    this(context.worker, context.page(0), context.places, context.options.segmentsMax(), table);
   }
 
   /** READs the table. */

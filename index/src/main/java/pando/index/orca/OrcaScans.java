@@ -30,8 +30,8 @@ final class OrcaScans extends LeafScan {
     super(context::abandon);
     this.context = context;
     this.worker = context.worker;
-    this.directory = context.server.directory;
-    this.deltas = context.server.deltas;
+    this.directory = context.directory;
+    this.deltas = context.deltas;
     for (int i = 0; i < ranges.length; i++) {
       ranges[i] = new LeafRange(context, context.scanned(i));
     }
@@ -68,7 +68,7 @@ final class OrcaScans extends LeafScan {
       boolean ends = down ? range.low() <= to : range.high() >= to;
       next = down ? range.low() - 1 : range.high() + 1;
       boolean advances = down ? next < from : next > from;
-      more = wanted > 0 && !ends && advances && context.server.owns(next);
+      more = wanted > 0 && !ends && advances && context.range.owns(next);
     }
     for (int i = 0; i < leaves; i++) {
       ranges[i].read(list);
@@ -102,7 +102,7 @@ final class OrcaScans extends LeafScan {
       segments += ranges[i].segments();
       segmentsRead += ranges[i].segmentsRead();
     }
-    context.server.shares.notePairs((segmentsRead + 1) / 2);
+    context.use.notePairs((segmentsRead + 1) / 2);
     return context.mayEvictImages(segments, segmentsRead);
   }
 

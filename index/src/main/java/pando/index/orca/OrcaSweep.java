@@ -6,6 +6,7 @@ import pando.index.orca.directory.LeafEntries;
 import pando.index.session.Gate;
 import pando.index.session.Marks;
 import pando.index.session.Sweep;
+import pando.index.session.WriteBack;
 
 /**
  * Merges leaves that have deltas, and then writes what cached records have that is newer. In this
@@ -28,13 +29,13 @@ final class OrcaSweep extends Sweep {
 
   private long bucket;
 
-  OrcaSweep(OrcaContext context, Gate.Pass pass) {
-    super(context.server.sweeper.writeBack, context.worker, pass);
+  OrcaSweep(OrcaContext context, WriteBack writeBack, Gate.Pass pass) {
+    super(writeBack, context.worker, pass);
     this.context = context;
     this.merges = new OrcaMerges(context);
     this.cleaner = new Cleaner(context);
-    this.entries = context.server.directory.entries();
-    this.deltas = context.server.deltas;
+    this.entries = context.directory.entries();
+    this.deltas = context.deltas;
   }
 
   @Override
@@ -97,7 +98,7 @@ final class OrcaSweep extends Sweep {
   private void mergeDelta(int delta) {
     long key = deltas.key(delta, 0);
     boolean forgotten = PlantedBug.SWEEP_FORGETS && deltas.count(delta) <= 3;
-    if (context.server.owns(key) && !forgotten) {
+    if (context.range.owns(key) && !forgotten) {
       merges.merge(key);
     }
   }

@@ -170,7 +170,6 @@ final class OrcaWalk {
             low,
             high,
             LeafLayout.stamp(memory, LEAF),
-            OrcaServer.LEAF_PARTITION,
             keys,
             values);
     findings.node(0, LeafLayout.bytes(segments), Math.max(count, 0), segments * LeafLayout.SLOTS);

@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.util.Arrays;
 import pando.fabric.VerbList;
 import pando.index.bugs.PlantedBug;
+import pando.index.host.HostedServer;
 import pando.index.host.HostedWorker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
@@ -41,11 +42,9 @@ final class OrcaWorker extends HostedWorker {
 
   private static final int CLAIMS_TO_A_NOTE = 32;
 
-  private final OrcaServer server;
   private final OrcaContext context;
   private final RecordCache records;
   private final Directory directory;
-  private final LeafEntries entries;
   private final Deltas deltas;
   private final Probe probe;
   private final RecordWay record;
@@ -64,22 +63,20 @@ final class OrcaWorker extends HostedWorker {
   @SuppressWarnings("unused")
   private long touched;
 
-  OrcaWorker(OrcaServer server, OrcaContext context, int session) {
+  OrcaWorker(HostedServer server, OrcaContext context, int session) {
     super(server, session, context, new OrcaNeighbours(context), new OrcaScans(context));
-    this.server = server;
     this.context = context;
-    this.records = server.records;
-    this.directory = server.directory;
-    this.entries = directory.entries();
-    this.deltas = server.deltas;
+    this.records = context.records;
+    this.directory = context.directory;
+    this.deltas = context.deltas;
     this.probe = new Probe(context.worker.backoff());
     this.record = new RecordWay(context);
     this.cleaner = new Cleaner(context);
     this.claim = new RecordClaim(context, cleaner);
     this.lookup = new LeafLookup(context, context.lookup(0));
     this.change = new DeltaChange(context, new OrcaMerges(context));
-    this.cachesRecords = server.options.cacheUnit() == CacheUnit.RECORDS;
-    this.admitsNeighbours = cachesRecords && server.options.neighbours();
+    this.cachesRecords = context.options.cacheUnit() == CacheUnit.RECORDS;
+    this.admitsNeighbours = cachesRecords && context.options.neighbours();
   }
 
   @Override
@@ -93,8 +90,8 @@ final class OrcaWorker extends HostedWorker {
   /** Notes what the cache is worth, now and then. */
   private void noteClaim() {
     if (++claims % CLAIMS_TO_A_NOTE == 0) {
-      server.shares.noteAbsent(context.filtered, context.unfiltered);
-      server.shares.note(probe.tailHits);
+      context.use.noteAbsent(context.filtered, context.unfiltered);
+      context.use.note(probe.tailHits);
       context.filtered = 0;
       context.unfiltered = 0;
       probe.tailHits = 0;
@@ -276,13 +273,13 @@ final class OrcaWorker extends HostedWorker {
    * and no bucket has it.
    */
   private void admitNeighbours(long wanted, LeafLookup looked) {
-    if (!admitsNeighbours || server.isFull()) {
+    if (!admitsNeighbours || context.use.isFull()) {
       return;
     }
     for (int i = 0; i < looked.records; i++) {
       long key = looked.key(i);
       if (key != wanted && !admit(key, i, looked)) {
-        server.noteFull();
+        context.use.noteFull();
       }
     }
   }
@@ -383,10 +380,9 @@ final class OrcaWorker extends HostedWorker {
         return true;
       }
       if (kind == RecordCache.CLEAN || kind == RecordCache.DELTA) {
-        // Counted before the record is newer, at the leaf that the directory names now.
         boolean clean = kind == RecordCache.CLEAN;
         if (clean || !PlantedBug.NEWER_UNCOUNTED) {
-          entries.addDirty(directory.entryOf(wanted.key()));
+          record.dirty();
         }
         record.setKind(
             clean ? RecordCache.DIRTY : RecordCache.DELTA_NEWER, clean ? record.slot() : 0);
@@ -442,7 +438,7 @@ final class OrcaWorker extends HostedWorker {
     }
     int kind = kindOf(found);
     if (stores) {
-      entries.addDirty(directory.entryOf(wanted));
+      claim.dirty();
       kind = found == LeafLookup.IN_LEAF ? RecordCache.DIRTY : RecordCache.DELTA_NEWER;
     }
     claim.install(kind, lookup.slot, stores ? stored : value);

@@ -24,8 +24,8 @@ final class PageWriter {
 
   PageWriter(OrcaContext context) {
     this.context = context;
-    this.entries = context.server.directory.entries();
-    this.perPage = Math.max(2, (int) (context.server.options.pageChildren() * FILL));
+    this.entries = context.directory.entries();
+    this.perPage = Math.max(2, (int) (context.options.pageChildren() * FILL));
   }
 
   /** Leaves beside each other: the least key and the entry of each, and the greatest key of all. */
@@ -95,7 +95,7 @@ final class PageWriter {
         node.level(),
         node.low(),
         node.high(),
-        context.server.nextStamp(),
+        context.space.nextStamp(),
         owner);
     for (int child = 0; child < node.size(); child++) {
       long pointer =
@@ -126,7 +126,7 @@ final class PageWriter {
   /** Frees pages; collects failures. */
   static void free(OrcaContext context, List<Long> pages, Failures failures) {
     for (long page : pages) {
-      failures.collect(() -> context.server.freePage(context.worker, context.message, page));
+      failures.collect(() -> context.space.freePage(context.worker, context.message, page));
     }
   }
 }

@@ -60,18 +60,18 @@ final class Pieces {
    * @throws pando.fabric.PoolFullException if no memory server has room
    */
   void allocate(int piece, OrcaContext context) {
-    OrcaServer server = context.server;
+    LeafSpace space = context.space;
     address[piece] =
-        server
-            .spaceOf(low[piece])
+        space
+            .of(low[piece])
             .allocate(
                 context.worker,
                 context.message,
-                server.nextMemoryServer(),
+                space.nextMemoryServer(),
                 LeafLayout.units(segments[piece]),
                 1);
     allocated = piece + 1;
-    stamp[piece] = server.nextStamp();
+    stamp[piece] = space.nextStamp();
   }
 
   /** Frees the places of all pieces, after a failure; collects others. */
@@ -84,7 +84,7 @@ final class Pieces {
   }
 
   private void free(int piece, OrcaContext context) {
-    context.server.freeExtent(
+    context.space.free(
         context.worker, context.message, address[piece], LeafLayout.units(segments[piece]));
   }
 }

@@ -20,7 +20,7 @@ final class RecordClaim extends RecordWay {
     super(context);
     this.context = context;
     this.cleaner = cleaner;
-    context.claims.add(this);
+    context.claimEnds.add(this::giveUp);
   }
 
   /**
@@ -74,7 +74,7 @@ final class RecordClaim extends RecordWay {
     if (way == RecordCache.NONE) {
       return false;
     }
-    context.server.countAdmission(kind() != RecordCache.FREE);
+    context.use.countAdmission(kind() != RecordCache.FREE);
     records.setKey(bucket, way, key);
     records.setCount(bucket, way, 0);
     setKind(RecordCache.BUSY, 0);

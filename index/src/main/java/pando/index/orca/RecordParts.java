@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import java.util.concurrent.atomic.LongAdder;
+import pando.fabric.Worker;
 import pando.index.orca.records.HomeTable;
 import pando.index.orca.records.RecordCache;
 import pando.index.session.Failures;
@@ -30,11 +31,18 @@ final class RecordParts extends MeasuredParts {
   private long evictions;
   private final Cleaner cleaner;
   private final OrcaContext context;
+  private final Alone alone;
   private final long[] keys = new long[RecordCache.WAYS];
   private final long[] values = new long[RecordCache.WAYS];
   private final int[] kinds = new int[RecordCache.WAYS];
   private final int[] slots = new int[RecordCache.WAYS];
   private final int[] counts = new int[RecordCache.WAYS];
+
+  /** Takes steps while no operation is under way. */
+  interface Alone {
+    /** Returns whether the step was taken: it is not where that cannot be had soon. */
+    boolean take(Worker worker, Runnable step);
+  }
 
   /**
    * Creates the holder.
@@ -43,9 +51,10 @@ final class RecordParts extends MeasuredParts {
    * @param bucketsMax buckets that are looked at while operations stand still, unless a part has
    *     more
    */
-  RecordParts(OrcaContext context, int partsMin, LongAdder tailHits, int bucketsMax) {
+  RecordParts(OrcaContext context, Alone alone, int partsMin, LongAdder tailHits, int bucketsMax) {
     this.context = context;
-    this.records = context.server.records;
+    this.alone = alone;
+    this.records = context.records;
     this.partsMin = partsMin;
     this.tailHits = tailHits;
     long bucketsOfPart = (records.end(0) - records.first(0)) / RecordCache.BUCKET_BYTES;
@@ -68,8 +77,8 @@ final class RecordParts extends MeasuredParts {
    */
   @Override
   void measure() {
-    long newAdmissions = context.server.admissions() - admissions;
-    long newEvictions = context.server.evictions() - evictions;
+    long newAdmissions = context.use.admissions() - admissions;
+    long newEvictions = context.use.evictions() - evictions;
     admissions += newAdmissions;
     evictions += newEvictions;
     double full = newAdmissions == 0 ? 0 : (double) newEvictions / newAdmissions;
@@ -115,7 +124,7 @@ final class RecordParts extends MeasuredParts {
   /** Moves records while operations stand still; returns {@code false} if that cannot be had. */
   private boolean moveAlone(HomeTable after) {
     clean(after);
-    return context.server.alone(context.worker, () -> move(after));
+    return alone.take(context.worker, () -> move(after));
   }
 
   /** Cleans records that have to move: operations stand still for fewer later. */

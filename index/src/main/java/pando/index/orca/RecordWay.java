@@ -1,6 +1,8 @@
 package pando.index.orca;
 
 import pando.fabric.Backoff;
+import pando.index.orca.directory.Directory;
+import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.records.RecordCache;
 
 /** The way of one key in the cache of records, under the locks of the buckets that may have it. */
@@ -15,6 +17,8 @@ class RecordWay {
 
   final RecordCache records;
   final Backoff backoff;
+  private final Directory directory;
+  private final LeafEntries entries;
 
   /** Bucket that has the key, if there is one. */
   long bucket;
@@ -32,8 +36,10 @@ class RecordWay {
   boolean both;
 
   RecordWay(OrcaContext context) {
-    this.records = context.server.records;
+    this.records = context.records;
     this.backoff = context.worker.backoff();
+    this.directory = context.directory;
+    this.entries = directory.entries();
   }
 
   /** Returns whether a record of a kind says that its key is there. */
@@ -67,6 +73,14 @@ class RecordWay {
     } else {
       records.unlock(home);
     }
+  }
+
+  /**
+   * Counts the record as newer than its leaf or its delta, at the leaf that the directory names
+   * now. Called before it is newer.
+   */
+  final void dirty() {
+    entries.addDirty(directory.entryOf(key));
   }
 
   /** Returns the kind of the way, {@link RecordCache#FREE} if the key is not there. */

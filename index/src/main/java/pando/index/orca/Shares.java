@@ -4,11 +4,10 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import pando.fabric.Backoff;
-import pando.fabric.Fabric;
+import pando.index.host.HostedServer;
 import pando.index.host.HostedTask;
 import pando.index.orca.parts.CacheParts;
 import pando.index.orca.records.RecordCache;
@@ -56,36 +55,31 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /** Records keep one part of so many, where lookups cache them. */
   private static final int RECORDS_LEAST = 16;
 
-  private final OrcaServer server;
+  private final OrcaStore store;
+  private final RecordParts.Alone alone;
   private final CacheParts parts;
   private final int recordPartsMin;
   private final long window;
-  private final LongAdder tailHits = new LongAdder();
-  private final LongAdder changes = new LongAdder();
-  private final LongAdder merges = new LongAdder();
-  private final LongAdder changesMerged = new LongAdder();
-  private final LongAdder pairsRead = new LongAdder();
-  private final LongAdder pairsMissed = new LongAdder();
-  private final LongAdder filtered = new LongAdder();
-  private final LongAdder unfiltered = new LongAdder();
+  private final CacheUse use;
   private final DirectoryParts setAside;
-
-  /** Number of missed keys and pairs at which the window ends. */
-  private volatile long due;
-
   private boolean wasSharedOut;
 
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
-  Shares(OrcaServer server, Fabric fabric, CacheParts parts) {
-    super(server, fabric, "pando-shares-" + server.number, () -> new OrcaContext(server, fabric));
-    this.server = server;
-    this.parts = parts;
-    boolean cachesRecords = server.options.cacheUnit() == CacheUnit.RECORDS;
+  Shares(HostedServer server, OrcaStore store, RecordParts.Alone alone) {
+    super(server, store.fabric, "pando-shares-" + store.number, () -> new OrcaContext(store));
+    this.store = store;
+    this.alone = alone;
+    this.parts = store.parts;
+    this.use = store.use;
+    this.setAside = store.directoryParts;
+    boolean cachesRecords = store.options.cacheUnit() == CacheUnit.RECORDS;
     this.recordPartsMin = cachesRecords ? Math.max(1, parts.count() / RECORDS_LEAST) : 1;
     long buckets = parts.count() * parts.bytesOfPart() / RecordCache.BUCKET_BYTES;
     this.window = Math.max(WINDOW_MIN, buckets * RecordCache.WAYS / WINDOWS);
-    this.due = server.options.sharesMove() ? window : Long.MAX_VALUE;
-    this.setAside = new DirectoryParts(server.directory, parts);
+    use.onDue(this::wake);
+    if (store.options.sharesMove()) {
+      use.setDue(window);
+    }
   }
 
   /**
@@ -98,18 +92,18 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     }
     int wanted = (int) setAside.partsWanted();
     int left = parts.count() - wanted;
-    int forDeltas = server.options.deltaParts(left);
-    int forImages = server.options.imageParts(left);
+    int forDeltas = store.options.deltaParts(left);
+    int forImages = store.options.imageParts(left);
     for (int part = 0; part < forDeltas; part++) {
-      server.deltas.add(part);
+      store.deltas.add(part);
     }
     long[] slabs =
         IntStream.range(forDeltas, forDeltas + forImages).mapToLong(parts::offset).toArray();
-    server.images.addSlabs(slabs, backoff);
-    server.records.open(forDeltas + forImages, left);
+    store.images.addSlabs(slabs, backoff);
+    store.records.open(forDeltas + forImages, left);
     if (wasSharedOut) { // else all is zero, and the system need not provide it yet
-      server.images.clear();
-      server.records.clear();
+      store.images.clear();
+      store.records.clear();
     }
     wasSharedOut = true;
     for (int part = left; part < parts.count(); part++) {
@@ -118,76 +112,22 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   }
 
   private void takeBack(int part, Backoff backoff) {
-    if (server.deltas.has(part)) {
-      server.deltas.retire(part);
+    if (store.deltas.has(part)) {
+      store.deltas.retire(part);
     }
-    if (server.images.hasSlab(parts.offset(part))) {
-      server.images.removeSlab(parts.offset(part), backoff);
+    if (store.images.hasSlab(parts.offset(part))) {
+      store.images.removeSlab(parts.offset(part), backoff);
     }
     setAside.release(part);
-  }
-
-  // Called by sessions.
-
-  /** Counts a change that a delta has got. */
-  void countChange() {
-    changes.increment();
-  }
-
-  /** Notes a merge for lack of memory for deltas, of a leaf with so many changes; 0: none. */
-  void noteMerge(int merged) {
-    if (merged > 0) {
-      merges.increment();
-      changesMerged.add(merged);
-    }
-  }
-
-  /** Notes hits of records of count 0; wakes the task if a window has passed. */
-  void note(long hits) {
-    tailHits.add(hits);
-    wakeIfDue();
-  }
-
-  /**
-   * Notes absent keys: those that filters have found, and those that were READ without a filter.
-   */
-  void noteAbsent(long found, long read) {
-    filtered.add(found);
-    unfiltered.add(read);
-  }
-
-  /** Notes pairs of segments that a scan has READ; wakes the task if a window has passed. */
-  void notePairs(int read) {
-    pairsRead.add(read);
-    pairsMissed.add(read);
-    wakeIfDue();
-  }
-
-  private void wakeIfDue() {
-    if (missed() >= due) {
-      wake();
-    }
-  }
-
-  /** Notes that the directory has changed; wakes the task if it needs more parts, or fewer. */
-  void noteDirectory() {
-    if (setAside.isShort() || setAside.isAmple()) {
-      wake();
-    }
-  }
-
-  /** Returns how much was asked for that was not cached. */
-  private long missed() {
-    return server.admissions() + pairsMissed.sum();
   }
 
   /** Returns which cache has how much. */
   CacheShares now() {
     return new CacheShares(
-        server.records.homes().partsInUse() * parts.bytesOfPart(),
-        server.deltas.parts().length * parts.bytesOfPart(),
-        server.images.slabs().length * parts.bytesOfPart(),
-        server.directory.bytes(),
+        store.records.homes().partsInUse() * parts.bytesOfPart(),
+        store.deltas.parts().length * parts.bytesOfPart(),
+        store.images.slabs().length * parts.bytesOfPart(),
+        store.directory.bytes(),
         setAside.bytes(),
         counts());
   }
@@ -197,9 +137,9 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   @Override
   protected List<MeasuredParts> open(OrcaContext context) {
     return List.of(
-        new RecordParts(context, recordPartsMin, tailHits, BUCKETS_MAX),
-        new DeltaParts(context, changes, merges, changesMerged),
-        new ImageParts(context, parts, pairsRead, filtered, unfiltered));
+        new RecordParts(context, alone, recordPartsMin, use.tailHits, BUCKETS_MAX),
+        new DeltaParts(context),
+        new ImageParts(context, parts));
   }
 
   /** Where it fails, memory stays where it is. */
@@ -210,9 +150,8 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
 
   private boolean follow() {
     boolean more = fitDirectory();
-    long now = missed();
-    if (now >= due) {
-      due = now + window;
+    if (use.isDue()) {
+      use.setDue(use.missed() + window);
       measure();
       movePart();
     }
@@ -227,7 +166,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     if (!setAside.isShort() && !setAside.isAmple()) {
       return false;
     }
-    if (!server.options.sharesMove()) {
+    if (!store.options.sharesMove()) {
       // No windows end here: one ends with each part that goes.
       measure();
     }
@@ -268,7 +207,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     try {
       from.empty(part);
       to.expect(part);
-      server.alone(context().worker, () -> pass(part, from, to));
+      alone.take(context().worker, () -> pass(part, from, to));
     } finally {
       if (!from.has(part) && !to.has(part)) {
         from.takeBack(part);

@@ -1,31 +1,50 @@
 package pando.index.orca;
 
-import pando.fabric.Fabric;
+import java.util.function.Function;
+import pando.fabric.Worker;
 import pando.index.Unwritten;
+import pando.index.host.HostedServer;
 import pando.index.host.HostedTask;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.records.RecordCache;
+import pando.index.session.Gate;
 import pando.index.session.Marks;
 import pando.index.session.WriteBack;
 
 /** A background task that writes back what is changed in local memory alone before it is old. */
 final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
-  final WriteBack writeBack;
-  private final OrcaServer server;
+  private final WriteBack writeBack;
+  private final RecordCache records;
+  private final LeafEntries entries;
+  private final Deltas deltas;
+  private final Function<Worker, Gate.Pass> passes;
 
-  Sweeper(OrcaServer server, Fabric fabric) {
-    super(server, fabric, "pando-sweeper-" + server.number, () -> new OrcaContext(server, fabric));
-    this.server = server;
+  /**
+   * Creates a task that rests.
+   *
+   * @param passes makes a pass for its worker
+   */
+  Sweeper(HostedServer server, OrcaStore store, Function<Worker, Gate.Pass> passes) {
+    super(server, store.fabric, "pando-sweeper-" + store.number, () -> new OrcaContext(store));
+    this.records = store.records;
+    this.entries = store.directory.entries();
+    this.deltas = store.deltas;
+    this.passes = passes;
     this.writeBack =
-        new WriteBack(server.options.writeBackNanos(), this::wake, this::wakeAfter, this::opened);
-    server.records.newer().onSet(writeBack::note);
-    server.directory.entries().unmerged().onSet(writeBack::note);
+        new WriteBack(store.options.writeBackNanos(), this::wake, this::wakeAfter, this::opened);
+    records.newer().onSet(writeBack::note);
+    entries.unmerged().onSet(writeBack::note);
   }
 
   @Override
   protected OrcaSweep open(OrcaContext context) {
-    return server.sweep(context);
+    return sweep(context, passes.apply(context.worker));
+  }
+
+  /** Makes a walk over what is unwritten, for one thread. */
+  OrcaSweep sweep(OrcaContext context, Gate.Pass pass) {
+    return new OrcaSweep(context, writeBack, pass);
   }
 
   /** Goes on: a wake during the pause had no effect. */
@@ -47,8 +66,6 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
   }
 
   private long unwrittenBytes() {
-    RecordCache records = server.records;
-    LeafEntries entries = server.directory.entries();
     long unwritten = 0;
     Marks buckets = records.newer();
     for (long next = buckets.next(0); next != Marks.NONE; next = buckets.next(next + 1)) {
@@ -58,7 +75,7 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
     Marks leaves = entries.unmerged();
     for (long next = leaves.next(0); next != Marks.NONE; next = leaves.next(next + 1)) {
       int delta = LeafEntries.delta(entries.version((int) next));
-      unwritten += delta == 0 ? 0 : server.deltas.count(delta);
+      unwritten += delta == 0 ? 0 : deltas.count(delta);
     }
     return unwritten * Deltas.ENTRY_BYTES;
   }

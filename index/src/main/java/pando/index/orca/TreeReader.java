@@ -107,8 +107,8 @@ final class TreeReader {
     this.worker = context.worker;
     this.memory = context.memory;
     this.buffer = context.page(0);
-    this.places = context.server.places;
-    this.segmentsMax = context.server.options.segmentsMax();
+    this.places = context.places;
+    this.segmentsMax = context.options.segmentsMax();
   }
 
   /** Returns the root word of a compute server, 0 if there is none. */
@@ -285,20 +285,17 @@ final class TreeReader {
     }
     if (LeafLayout.segments(memory, at) != LeafPointer.segments(pointer)
         || LeafLayout.low(memory, at) != parent.lows[child]
-        || LeafLayout.high(memory, at) != parent.high(child)
-        || LeafLayout.partition(memory, at) != OrcaServer.LEAF_PARTITION) {
+        || LeafLayout.high(memory, at) != parent.high(child)) {
       throw new CorruptNodeException(
           LeafPointer.address(pointer),
-          "is another leaf: segments=%s, low=%s, high=%s, partition=%s; expected: segments=%s, low=%s, high=%s, partition=%s"
+          "is another leaf: segments=%s, low=%s, high=%s; expected: segments=%s, low=%s, high=%s"
               .formatted(
                   LeafLayout.segments(memory, at),
                   LeafLayout.low(memory, at),
                   LeafLayout.high(memory, at),
-                  LeafLayout.partition(memory, at),
                   LeafPointer.segments(pointer),
                   parent.lows[child],
-                  parent.high(child),
-                  OrcaServer.LEAF_PARTITION));
+                  parent.high(child)));
     }
   }
 }

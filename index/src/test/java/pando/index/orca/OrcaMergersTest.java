@@ -229,7 +229,7 @@ class OrcaMergersTest {
     CountDownLatch awaited = new CountDownLatch(1);
     long[] merged = {0};
     try (Session session = index.session()) {
-      while (!server.deltas.isNearlyShort()) {
+      while (!server.store.deltas.isNearlyShort()) {
         store(session, random.nextLong(ENTRIES * STEP));
       }
       fabric.hookNext(

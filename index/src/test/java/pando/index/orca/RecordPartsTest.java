@@ -39,9 +39,9 @@ class RecordPartsTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(2501));
     try (Fabric fabric = Pools.open(1, 1 << 20, 1);
         OrcaServer server = new OrcaServer(0, fabric, options, REGION_BYTES, new Random(1));
-        OrcaContext context = new OrcaContext(server, fabric)) {
-      RecordCache records = server.records;
-      RecordParts parts = new RecordParts(context, 1, new LongAdder(), bucketsMax);
+        OrcaContext context = new OrcaContext(server.store)) {
+      RecordCache records = server.store.records;
+      RecordParts parts = new RecordParts(context, server::alone, 1, new LongAdder(), bucketsMax);
       boolean[] free = new boolean[Arrays.stream(records.homes().inUse()).max().orElseThrow() + 1];
       for (int step = 0; step < Seeds.count(20, 200); step++) {
         fill(records, random);
@@ -69,8 +69,8 @@ class RecordPartsTest {
   void shouldGiveNoPartAwayBeforeItsLastRangesGo() {
     try (Fabric fabric = Pools.open(1, 1 << 20, 1);
         OrcaServer server = new OrcaServer(0, fabric, options, REGION_BYTES, new Random(1));
-        OrcaContext context = new OrcaContext(server, fabric)) {
-      RecordParts parts = new RecordParts(context, 1, new LongAdder(), 0);
+        OrcaContext context = new OrcaContext(server.store)) {
+      RecordParts parts = new RecordParts(context, server::alone, 1, new LongAdder(), 0);
       int part = parts.next();
       assertThat(parts.release(part)).isFalse();
       assertThat(parts.has(part)).isTrue();
@@ -80,9 +80,9 @@ class RecordPartsTest {
       assertThat(parts.has(part)).isFalse();
       assertThat(parts.balance()).isFalse();
       parts.receive(part);
-      assertThat(server.records.homes().ranges(part)).isOne();
+      assertThat(server.store.records.homes().ranges(part)).isOne();
       assertThat(parts.balance()).isTrue();
-      assertThat(server.records.homes().ranges(part)).isEqualTo(2);
+      assertThat(server.store.records.homes().ranges(part)).isEqualTo(2);
     }
   }
 

@@ -14,16 +14,16 @@ import pando.index.node.Checksums;
  * The bytes of a leaf: a header of 128 bytes, and 2 to 31 segments of 128 bytes.
  *
  * <pre>
- *   0        4        5      6        7       8       16       24      32           36  40
- *  +--------+--------+------+--------+-------+-------+--------+-------+-----------+---+
- *  | magic  | format | n    | width  | shift | low   | high   | stamp | partition | 0 |
- *  +--------+--------+------+--------+-------+-------+--------+-------+-----------+---+
- *  | records 2 | 0 (6 bytes)  | sum 8 (at 48)  | 0 (8 bytes, at 56)                   |
- *  +-----------+--------------+----------------+--------------------------------------+
- *  | head 0 | head 1 | ... head n - 1, each of width bytes (at 64)     | 0 up to 128   |
- *  +--------------------------------+--------------------------------+----------------+
- *  | segment 0 (at 128)             | segment 1 (at 256)             | ... n - 1      |
- *  +--------------------------------+--------------------------------+----------------+
+ *   0        4        5      6        7       8       16       24      32          40
+ *  +--------+--------+------+--------+-------+-------+--------+-------+------------+
+ *  | magic  | format | n    | width  | shift | low   | high   | stamp | 0          |
+ *  +--------+--------+------+--------+-------+-------+--------+-------+------------+
+ *  | records 2 | 0 (6 bytes)  | sum 8 (at 48)  | 0 (8 bytes, at 56)                |
+ *  +-----------+--------------+----------------+-----------------------------------+
+ *  | head 0 | head 1 | ... head n - 1, each of width bytes (at 64)  | 0 up to 128   |
+ *  +--------------------------------+-----------------------------+----------------+
+ *  | segment 0 (at 128)             | segment 1 (at 256)          | ... n - 1      |
+ *  +--------------------------------+-----------------------------+----------------+
  *
  *             0       8         16      24         ...   112     120       128
  *            +-------+---------+-------+---------+-----+-------+---------+
@@ -77,7 +77,7 @@ public final class LeafLayout {
   private static final int LOW = 8;
   private static final int HIGH = 16;
   private static final int STAMP = 24;
-  private static final int PARTITION = 32;
+  private static final int ZERO = 32;
   private static final int RECORDS = 40;
   private static final int SUM = 48;
   private static final int UNUSED = 56;
@@ -165,11 +165,6 @@ public final class LeafLayout {
     return word(memory, at + STAMP);
   }
 
-  /** Returns the partition. */
-  public static int partition(MemorySegment memory, long at) {
-    return (int) word(memory, at + PARTITION);
-  }
-
   /** Returns the number of records. */
   public static int records(MemorySegment memory, long at) {
     return (int) word(memory, at + RECORDS) & RECORDS_MASK;
@@ -209,7 +204,6 @@ public final class LeafLayout {
       long low,
       long high,
       long stamp,
-      int partition,
       int records) {
     long first =
         Integer.toUnsignedLong(MAGIC)
@@ -221,7 +215,7 @@ public final class LeafLayout {
     setWord(memory, at + LOW, low);
     setWord(memory, at + HIGH, high);
     setWord(memory, at + STAMP, stamp);
-    setWord(memory, at + PARTITION, Integer.toUnsignedLong(partition));
+    setWord(memory, at + ZERO, 0);
     setWord(memory, at + RECORDS, records);
     for (int position = SUM; position < HEADER_BYTES; position += Long.BYTES) {
       setWord(memory, at + position, 0);
@@ -277,7 +271,7 @@ public final class LeafLayout {
     if (records(memory, at) > segments * SLOTS) {
       return "too many records: records=" + records(memory, at) + ", segments=" + segments;
     }
-    if (word(memory, at + PARTITION) >>> Integer.SIZE != 0
+    if (word(memory, at + ZERO) != 0
         || (word(memory, at + RECORDS) & ~RECORDS_MASK) != 0
         || word(memory, at + UNUSED) != 0) {
       return "unused bytes are not zero";

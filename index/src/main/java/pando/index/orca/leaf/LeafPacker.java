@@ -170,7 +170,6 @@ public final class LeafPacker {
    * @param at offset in {@code memory}
    * @param address global address that the leaf is going to have
    * @param stamp a number that no other leaf has
-   * @param partition partition that the leaf is of
    * @param keys the keys that were planned
    * @param values the value of each key, at the same index
    * @param from index of the first record
@@ -180,14 +179,13 @@ public final class LeafPacker {
       long at,
       long address,
       long stamp,
-      int partition,
       long[] keys,
       long[] values,
       int from) {
     if (segments == 0) {
       throw new IllegalStateException("no leaf is planned: records=" + records);
     }
-    LeafLayout.setHeader(memory, at, segments, width, shift, low, high, stamp, partition, records);
+    LeafLayout.setHeader(memory, at, segments, width, shift, low, high, stamp, records);
     for (int segment = 0; segment < segments; segment++) {
       LeafLayout.setHead(memory, at, width, segment, heads[segment]);
       writeSegment(memory, at, address, stamp, keys, values, from, segment);

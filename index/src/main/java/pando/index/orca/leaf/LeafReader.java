@@ -22,7 +22,6 @@ public final class LeafReader {
    * @param high high fence that it must have
    * @param stamp stamp that it must have; {@link LeafLayout#stamp} of the header where it is not
    *     known
-   * @param partition partition that it must be of
    * @param keys receives the keys; has room for {@link LeafLayout#RECORDS_MAX}
    * @param values receives the values; has room for as many
    * @return number of records; {@link Segment#DAMAGED} if anything is wrong, which {@link #problem}
@@ -36,7 +35,6 @@ public final class LeafReader {
       long low,
       long high,
       long stamp,
-      int partition,
       long[] keys,
       long[] values) {
     problem = LeafLayout.problem(memory, at);
@@ -46,8 +44,7 @@ public final class LeafReader {
     if (LeafLayout.segments(memory, at) != segments
         || LeafLayout.low(memory, at) != low
         || LeafLayout.high(memory, at) != high
-        || LeafLayout.stamp(memory, at) != stamp
-        || LeafLayout.partition(memory, at) != partition) {
+        || LeafLayout.stamp(memory, at) != stamp) {
       return damaged(
           address,
           "another leaf"
@@ -55,10 +52,9 @@ public final class LeafReader {
                   LeafLayout.segments(memory, at),
                   LeafLayout.low(memory, at),
                   LeafLayout.high(memory, at),
-                  LeafLayout.stamp(memory, at),
-                  LeafLayout.partition(memory, at))
+                  LeafLayout.stamp(memory, at))
               + "; expected"
-              + identity(segments, low, high, stamp, partition));
+              + identity(segments, low, high, stamp));
     }
     return copy(memory, at, address, keys, values);
   }
@@ -108,7 +104,7 @@ public final class LeafReader {
     return Segment.DAMAGED;
   }
 
-  private static String identity(int segments, long low, long high, long stamp, int partition) {
+  private static String identity(int segments, long low, long high, long stamp) {
     return ": segments="
         + segments
         + ", low="
@@ -116,9 +112,7 @@ public final class LeafReader {
         + ", high="
         + high
         + ", stamp=0x"
-        + Long.toHexString(stamp)
-        + ", partition="
-        + partition;
+        + Long.toHexString(stamp);
   }
 
   /** Returns what was wrong with the leaf that was read last, or null if nothing was. */

@@ -15,7 +15,6 @@ import pando.index.Seeds;
 class DamagedLeafTest {
   private static final long ADDRESS = 1 << 20;
   private static final long STAMP = 0x1234_5678_9ABCL;
-  private static final int PARTITION = 7;
   private static final int BYTES_MAX = LeafLayout.bytes(LeafLayout.SEGMENTS_MAX);
 
   private final SplittableRandom random = new SplittableRandom(Seeds.of(2602));
@@ -44,13 +43,12 @@ class DamagedLeafTest {
     values = random.longs(keys.length).toArray();
     packer.plan(keys, 0, keys.length, low, high);
     assertThat(packer.width()).isEqualTo(width);
-    packer.write(memory, 0, ADDRESS, stamp, PARTITION, keys, values, 0);
+    packer.write(memory, 0, ADDRESS, stamp, keys, values, 0);
     MemorySegment.copy(memory, 0, copy, 0, BYTES_MAX);
   }
 
   private int read(MemorySegment leaf) {
-    return reader.read(
-        leaf, 0, ADDRESS, packer.segments(), low, high, STAMP, PARTITION, readKeys, readValues);
+    return reader.read(leaf, 0, ADDRESS, packer.segments(), low, high, STAMP, readKeys, readValues);
   }
 
   private void damage(long position, int bits) {
@@ -153,9 +151,9 @@ class DamagedLeafTest {
     writeLeaf(1, STAMP);
     MemorySegment zeros = Arena.ofAuto().allocate(BYTES_MAX, Long.BYTES);
     MemorySegment older = Arena.ofAuto().allocate(BYTES_MAX, Long.BYTES);
-    packer.write(older, 0, ADDRESS, STAMP - 1, PARTITION, keys, values, 0);
+    packer.write(older, 0, ADDRESS, STAMP - 1, keys, values, 0);
     MemorySegment elsewhere = Arena.ofAuto().allocate(BYTES_MAX, Long.BYTES);
-    packer.write(elsewhere, 0, ADDRESS + 512, STAMP, PARTITION, keys, values, 0);
+    packer.write(elsewhere, 0, ADDRESS + 512, STAMP, keys, values, 0);
     for (int segment = 0; segment < packer.segments(); segment++) {
       long key = low + (packer.head(segment) << packer.shift());
       assertThat(Leaf.find(copy, zeros, ADDRESS, segment, key)).isEqualTo(Segment.DAMAGED);

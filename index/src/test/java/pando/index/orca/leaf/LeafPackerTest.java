@@ -16,7 +16,6 @@ import pando.index.Seeds;
 class LeafPackerTest {
   private static final int KEYS = 20_000;
   private static final int LEAF_RECORDS = 200;
-  private static final int PARTITION = -3;
   private static final double USED_SLOTS_UNIFORM = 7.3;
 
   private final SplittableRandom random = new SplittableRandom(Seeds.of(2601));
@@ -111,10 +110,9 @@ class LeafPackerTest {
     long address = GlobalAddress.of(random.nextInt(9), random.nextLong(1L << 30) << 9);
     long stamp = random.nextLong();
     memory.fill((byte) random.nextInt());
-    packer.write(memory, 0, address, stamp, PARTITION, keys, values, from);
+    packer.write(memory, 0, address, stamp, keys, values, from);
     checkHeader(count, low, high, stamp);
-    int read =
-        reader.read(memory, 0, address, planned, low, high, stamp, PARTITION, readKeys, readValues);
+    int read = reader.read(memory, 0, address, planned, low, high, stamp, readKeys, readValues);
     assertThat(reader.problem()).isNull();
     assertThat(read).isEqualTo(count);
     assertThat(Arrays.copyOf(readKeys, read))
@@ -135,7 +133,6 @@ class LeafPackerTest {
     assertThat(LeafLayout.low(memory, 0)).isEqualTo(low);
     assertThat(LeafLayout.high(memory, 0)).isEqualTo(high);
     assertThat(LeafLayout.stamp(memory, 0)).isEqualTo(stamp);
-    assertThat(LeafLayout.partition(memory, 0)).isEqualTo(PARTITION);
     assertThat(LeafLayout.records(memory, 0)).isEqualTo(count);
     assertThat(LeafLayout.shift(memory, 0)).isEqualTo(packer.shift());
     assertThat(LeafLayout.width(memory, 0)).isEqualTo(packer.width());
@@ -225,7 +222,7 @@ class LeafPackerTest {
         .hasMessageContaining("first=1, last=2, low=2, high=9");
     assertThatThrownBy(() -> packer.plan(keys, 2, 2, 0, 9))
         .isInstanceOf(IndexOutOfBoundsException.class);
-    assertThatThrownBy(() -> new LeafPacker().write(memory, 0, 0, 0, 0, keys, keys, 0))
+    assertThatThrownBy(() -> new LeafPacker().write(memory, 0, 0, 0, keys, keys, 0))
         .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> Heads.shift(0, 1, 4))
         .isInstanceOf(IllegalArgumentException.class)
