@@ -46,6 +46,7 @@ final class DirectoryChange {
   private static final double JOINED_SHARE = 0.95;
 
   private final OrcaContext context;
+  private final HeldLeaves held;
   private final Worker worker;
   private final Directory directory;
   private final LeafEntries entries;
@@ -93,8 +94,9 @@ final class DirectoryChange {
 
   private boolean published;
 
-  DirectoryChange(OrcaContext context) {
+  DirectoryChange(OrcaContext context, HeldLeaves held) {
     this.context = context;
+    this.held = held;
     this.worker = context.worker;
     this.directory = context.directory;
     this.entries = directory.entries();
@@ -671,7 +673,7 @@ final class DirectoryChange {
 
   private void releaseEntries() {
     for (int i = merged.size(); i < merged.size() + taken; i++) {
-      context.heldLeaves.unlatch(pieces.entry[i]);
+      held.unlatch(pieces.entry[i]);
       entries.free(pieces.entry[i]);
     }
   }

@@ -5,8 +5,8 @@ import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafView;
 
 /**
- * The leaves that one session holds: latched, marked as merging, and without a pin. Their deltas
- * and their extents do not change; only cached values do.
+ * Leaves that a part of one session holds: latched, marked as merging, and without a pin. Their
+ * deltas and their extents do not change; only cached values do.
  *
  * <p>A session that holds a leaf only tries to hold another, and never waits for a claimed key, as
  * the claim's session may wait for a leaf that is held.
@@ -20,6 +20,7 @@ final class HeldLeaves {
   HeldLeaves(OrcaContext context) {
     this.entries = context.directory.entries();
     this.context = context;
+    context.ends.add(this::releaseAll);
   }
 
   /** Holds the leaf of a view, unless another session has it latched; returns whether it did. */

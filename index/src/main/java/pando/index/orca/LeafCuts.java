@@ -13,7 +13,7 @@ final class LeafCuts {
   private final int lastMin;
 
   /** Creates an object that plans leaves with a packer. */
-  LeafCuts(LeafPacker packer, OrcaOptions options) {
+  LeafCuts(LeafPacker packer, OrcaSettings<?> options) {
     this.packer = packer;
     this.recordsMax = options.recordsMax();
     this.segmentsMax = options.segmentsMax();

@@ -16,6 +16,7 @@ import pando.index.orca.directory.LeafView;
  */
 final class LeafJoins {
   private final OrcaContext context;
+  private final HeldLeaves held;
   private final Directory directory;
   private final LeafEntries entries;
   private final Deltas deltas;
@@ -30,11 +31,13 @@ final class LeafJoins {
   /** Creates an object that plans leaves in pieces, which are empty before and after. */
   LeafJoins(
       OrcaContext context,
+      HeldLeaves held,
       MergedRecords records,
       LeafCuts cuts,
       Pieces pieces,
       DirectoryChange change) {
     this.context = context;
+    this.held = held;
     this.directory = context.directory;
     this.entries = directory.entries();
     this.deltas = context.deltas;
@@ -128,7 +131,7 @@ final class LeafJoins {
       }
     } finally {
       if (!isNeighbour) {
-        context.heldLeaves.unlatch(entry);
+        held.unlatch(entry);
       }
     }
     return isNeighbour;
@@ -136,7 +139,7 @@ final class LeafJoins {
 
   private void settle(LeafView neighbour, boolean isLatched, boolean isTaken) {
     if (isLatched && !isTaken) {
-      context.heldLeaves.unlatch(neighbour.entry);
+      held.unlatch(neighbour.entry);
     }
   }
 
@@ -170,11 +173,11 @@ final class LeafJoins {
   private boolean tryRead(boolean readsBelow, boolean readsAbove) {
     try {
       if (readsAbove) {
-        context.heldLeaves.awaitUnpinned(above);
+        held.awaitUnpinned(above);
         records.addAbove(above);
       }
       if (readsBelow) {
-        context.heldLeaves.awaitUnpinned(below);
+        held.awaitUnpinned(below);
         records.addBelow(below);
       }
       return true;

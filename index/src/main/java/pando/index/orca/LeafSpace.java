@@ -28,7 +28,7 @@ final class LeafSpace {
   private final int number;
   private final int memoryServers;
   private final int regionBytes;
-  private final OrcaOptions options;
+  private final OrcaSettings<?> options;
   private final Directory directory;
   private final Deltas deltas;
   private final ExtentAllocator extents;
@@ -64,7 +64,7 @@ final class LeafSpace {
       int number,
       int memoryServers,
       int regionBytes,
-      OrcaOptions options,
+      OrcaSettings<?> options,
       Directory directory,
       Deltas deltas,
       RandomGenerator random) {

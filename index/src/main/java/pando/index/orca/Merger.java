@@ -4,7 +4,7 @@ import pando.index.host.HostedServer;
 import pando.index.host.HostedTask;
 import pando.index.orca.delta.Deltas;
 
-/** One of the {@link Mergers}: a background task that merges one leaf after the other. */
+/** One of a compute server's background tasks that merge one leaf after the other. */
 final class Merger extends HostedTask<OrcaContext, OrcaMerges> {
   /** Leaves that a step merges at most: pausing the task waits for them. */
   private static final int LEAVES = 4;

@@ -43,7 +43,7 @@ final class OrcaContext extends WorkerContext {
 
   final int number;
   final KeyRange range;
-  final OrcaOptions options;
+  final OrcaSettings<?> options;
   final NodePlaces places;
   final Directory directory;
   final RecordCache records;
@@ -69,11 +69,8 @@ final class OrcaContext extends WorkerContext {
   /** Local offset of pages to WRITE. */
   final long pages;
 
-  /** What gives up the claims that the session can have. */
-  final List<Runnable> claimEnds = new ArrayList<>();
-
-  /** The leaves that the session holds. */
-  final HeldLeaves heldLeaves;
+  /** What gives up what the session may have claimed, or hold. */
+  final List<Runnable> ends = new ArrayList<>();
 
   /** Absent keys that a filter has found, since they were noted. */
   long filtered;
@@ -86,7 +83,7 @@ final class OrcaContext extends WorkerContext {
   private long waitStart;
 
   OrcaContext(OrcaStore store) {
-    OrcaOptions options = store.options;
+    OrcaSettings<?> options = store.options;
     this.number = store.number;
     this.range = store.range;
     this.options = options;
@@ -111,7 +108,6 @@ final class OrcaContext extends WorkerContext {
     this.scanned = local.region((long) SCANNED * options.nodeBytes());
     this.waitNanosMax = options.lockWaitNanos();
     super(store.fabric, local);
-    this.heldLeaves = new HeldLeaves(this);
   }
 
   /**
@@ -194,8 +190,7 @@ final class OrcaContext extends WorkerContext {
   @Override
   public void abandon(Throwable failure) {
     Failures failures = new Failures();
-    claimEnds.forEach(failures::collect);
-    failures.collect(heldLeaves::releaseAll);
+    ends.forEach(failures::collect);
     failures.join(failure);
   }
 }

@@ -121,7 +121,7 @@ final class OrcaLoader implements Loader {
    */
   OrcaLoader(
       OrcaServer server, List<OrcaServer> servers, Fabric fabric, int regionBytes, double fill) {
-    OrcaOptions options = server.store.options;
+    OrcaSettings<?> options = server.store.options;
     this.server = server;
     this.servers = servers;
     this.memoryServers = fabric.memoryServers();

@@ -83,6 +83,7 @@ final class OrcaMerges {
   private final ImageCache images;
   private final Backoff backoff;
   private final RecordWay record;
+  private final HeldLeaves held;
   private final LeafView view;
   private final LeafView rewritten;
   private final LeafPacker packer = new LeafPacker();
@@ -113,10 +114,11 @@ final class OrcaMerges {
     this.record = new RecordWay(context);
     this.view = new LeafView(directory, backoff);
     this.rewritten = new LeafView(directory, backoff);
-    this.change = new DirectoryChange(context);
+    this.held = new HeldLeaves(context);
+    this.change = new DirectoryChange(context, held);
     this.records = new MergedRecords(context, record);
     this.cuts = new LeafCuts(packer, context.options);
-    this.joins = new LeafJoins(context, records, cuts, pieces, change);
+    this.joins = new LeafJoins(context, held, records, cuts, pieces, change);
     this.filters = context.options.filters();
     this.recordsMin = (int) (context.options.recordsMax() * context.options.mergeShare());
   }
@@ -344,7 +346,7 @@ final class OrcaMerges {
     }
     boolean due = joining == Joining.ONLY || isToRewrite(view);
     if (view.node.isReplaced() || !due) {
-      context.heldLeaves.unlatch(view.entry);
+      held.unlatch(view.entry);
       return false;
     }
     pieces.clear();
@@ -352,12 +354,12 @@ final class OrcaMerges {
     merged.add(view);
     entries.startMerge(view.entry, true);
     try {
-      context.heldLeaves.awaitUnpinned(view);
+      held.awaitUnpinned(view);
       view.copyHeld();
       records.start(view);
       boolean joined = mayJoin(joining) && joins.join(view, merged);
       if (joining == Joining.ONLY && !joined && !change.joinsNode()) {
-        context.heldLeaves.unlatch(view.entry);
+        held.unlatch(view.entry);
         return false;
       }
       replace();
@@ -409,7 +411,7 @@ final class OrcaMerges {
     }
     Failures failures = new Failures();
     failures.collect(change::end);
-    merged.forEach(leaf -> context.heldLeaves.unlatch(leaf.entry));
+    merged.forEach(leaf -> held.unlatch(leaf.entry));
     pieces.free(context, failures);
     failures.join(failure);
   }

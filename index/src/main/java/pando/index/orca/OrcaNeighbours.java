@@ -15,12 +15,14 @@ final class OrcaNeighbours extends NeighbourSearch {
   private final Directory directory;
   private final LeafRange range;
   private final LeafView view;
+  private final HeldLeaves held;
   private final VerbList list = new VerbList();
 
   OrcaNeighbours(OrcaContext context) {
     this.context = context;
     this.worker = context.worker;
     this.directory = context.directory;
+    this.held = new HeldLeaves(context);
     this.range = new LeafRange(context, context.scanned(0));
     this.view = range.view;
   }
@@ -87,7 +89,7 @@ final class OrcaNeighbours extends NeighbourSearch {
   @Override
   protected Outcome lookUnderLock(long wanted, boolean down) {
     directory.seek(wanted, view);
-    if (!context.heldLeaves.tryHold(view)) {
+    if (!held.tryHold(view)) {
       return busy(view.entry);
     }
     hold(view.entry);
@@ -97,12 +99,12 @@ final class OrcaNeighbours extends NeighbourSearch {
   /** {@inheritDoc} Waits until the leaf is unlatched; the next attempt holds it. */
   @Override
   protected boolean lock(long entry) {
-    context.heldLeaves.await((int) entry, view.low);
+    held.await((int) entry, view.low);
     return false;
   }
 
   @Override
   protected void unlock(long entry) {
-    context.heldLeaves.release((int) entry);
+    held.release((int) entry);
   }
 }

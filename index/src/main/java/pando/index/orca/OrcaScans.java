@@ -23,6 +23,7 @@ final class OrcaScans extends LeafScan {
   private final Worker worker;
   private final Directory directory;
   private final Deltas deltas;
+  private final HeldLeaves held;
   private final VerbList list = new VerbList();
   private final LeafRange[] ranges = new LeafRange[OrcaContext.SCANNED];
 
@@ -32,6 +33,7 @@ final class OrcaScans extends LeafScan {
     this.worker = context.worker;
     this.directory = context.directory;
     this.deltas = context.deltas;
+    this.held = new HeldLeaves(context);
     for (int i = 0; i < ranges.length; i++) {
       ranges[i] = new LeafRange(context, context.scanned(i));
     }
@@ -137,13 +139,13 @@ final class OrcaScans extends LeafScan {
     LeafRange range = ranges[0];
     for (int attempt = 0; ; attempt++) {
       directory.find(from, range.view);
-      if (context.heldLeaves.tryHold(range.view)) {
+      if (held.tryHold(range.view)) {
         list.clear();
         choose(range, from, to, down, limit);
         range.read(list);
         scatter(1);
         range.collect(true);
-        context.heldLeaves.release(range.view.entry);
+        held.release(range.view.entry);
         return 1;
       }
       context.pause(attempt, "a leaf stays latched", from);

@@ -48,8 +48,8 @@ final class OrcaServer extends HostedServer {
   private long cachedBytes;
 
   OrcaServer(
-      int number, Fabric fabric, OrcaOptions options, int regionBytes, RandomGenerator random) {
-    super(number, SYSTEM, OrcaOptions.SESSIONS_MAX);
+      int number, Fabric fabric, OrcaSettings<?> options, int regionBytes, RandomGenerator random) {
+    super(number, SYSTEM, OrcaSettings.SESSIONS_MAX);
     this.store = new OrcaStore(number, this, fabric, options, regionBytes, random);
     try {
       // Before the mergers, which it pauses: tasks are paused in the order in which they are made.

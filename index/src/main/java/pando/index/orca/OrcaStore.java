@@ -16,13 +16,13 @@ import pando.index.session.KeyRange;
 
 /**
  * What one compute server of ORCA has of the index: the directory of its leaves, its caches, its
- * space and its root in the pool. Its sessions and tasks share it, each by an {@link OrcaContext}.
+ * space and its root in the pool. Its sessions and tasks share it.
  */
 final class OrcaStore implements AutoCloseable {
   final int number;
   final KeyRange range;
   final Fabric fabric;
-  final OrcaOptions options;
+  final OrcaSettings<?> options;
   final NodePlaces places;
   final Directory directory;
   final CacheParts parts;
@@ -45,7 +45,7 @@ final class OrcaStore implements AutoCloseable {
       int number,
       KeyRange range,
       Fabric fabric,
-      OrcaOptions options,
+      OrcaSettings<?> options,
       int regionBytes,
       RandomGenerator random) {
     this.number = number;

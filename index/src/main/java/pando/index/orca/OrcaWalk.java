@@ -59,7 +59,7 @@ final class OrcaWalk {
    * @param entries whether to keep the entries
    * @throws IllegalStateException if the pool holds no such index
    */
-  static Tree of(Fabric fabric, OrcaOptions options, boolean entries) {
+  static Tree of(Fabric fabric, OrcaSettings<?> options, boolean entries) {
     NodePlaces places = new NodePlaces(fabric, RootTable.BYTES);
     try (RegisteredMemory registered = fabric.register(MESSAGE + Worker.CALL_BYTES_MAX);
         Worker worker = fabric.worker(registered)) {

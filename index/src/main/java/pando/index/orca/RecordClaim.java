@@ -20,7 +20,7 @@ final class RecordClaim extends RecordWay {
     super(context);
     this.context = context;
     this.cleaner = cleaner;
-    context.claimEnds.add(this::giveUp);
+    context.ends.add(this::giveUp);
   }
 
   /**

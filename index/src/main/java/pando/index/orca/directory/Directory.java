@@ -186,7 +186,9 @@ public final class Directory implements AutoCloseable {
 
   // Changes, by merges.
 
-  /** Shares the latch of the structure, unless a change has it alone or waits for that. */
+  /**
+   * Takes the latch of the structure with others, unless a change has it alone or waits for that.
+   */
   public boolean tryShare() {
     int sharing = latch.get();
     return waiting.get() == 0 && sharing != EXCLUSIVE && latch.compareAndSet(sharing, sharing + 1);
