@@ -419,11 +419,6 @@ final class BLinkLayout {
     return index;
   }
 
-  /** Returns the greatest key that a child covers. */
-  static long highOfChild(MemorySegment memory, long node, int index) {
-    return index + 1 < count(memory, node) ? key(memory, node, index + 1) - 1 : high(memory, node);
-  }
-
   /** Copies the children of an inner node. */
   void copyChildren(MemorySegment memory, long node, Children children) {
     children.low = low(memory, node);

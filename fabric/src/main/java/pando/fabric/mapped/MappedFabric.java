@@ -71,11 +71,14 @@ public final class MappedFabric extends FabricBase {
 
   @Override
   protected Worker open(MemorySegment memory, RandomGenerator random, @Nullable LaneLoop lane) {
-    MappedWorker worker = new MappedWorker(this, links, memory, random, LaneLoop.backoff(lane));
+    Fences.Pass pass =
+        fences == null || computeServer == null
+            ? null
+            : fences.pass(computeServer, Fences.NO_WAY, () -> {});
+    MappedWorker worker =
+        new MappedWorker(this, links, pass, memory, random, LaneLoop.backoff(lane));
     workers.add(worker);
-    return fences == null || computeServer == null
-        ? worker
-        : new FencedWorker(worker, fences.pass(computeServer, Fences.NO_WAY, () -> {}));
+    return worker;
   }
 
   @Override

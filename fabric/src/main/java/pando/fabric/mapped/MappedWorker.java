@@ -2,79 +2,130 @@ package pando.fabric.mapped;
 
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
+import pando.fabric.base.Fences;
 import pando.fabric.base.WorkerBase;
 import pando.fabric.layout.Regions;
 import pando.fabric.memory.Words;
 
-/** Issues verbs by touching mapped memory. */
+/**
+ * Issues verbs by touching mapped memory. Of a compute server that can be fenced, each verb, list
+ * or CALL as a whole is done before the fence, or refused.
+ */
 final class MappedWorker extends WorkerBase {
   private static final MemoryServerLink[] NO_LINKS = {};
 
   private final MappedFabric fabric;
   private final CallClient calls;
   private final VerbRunner runner = new VerbRunner();
+
+  /** {@code null} if it cannot be fenced. */
+  private final Fences.@Nullable Pass pass;
+
   private MemoryServerLink[] links;
 
+  /**
+   * Creates a worker.
+   *
+   * @param pass by which verbs are let in, closed with the worker; {@code null} if all are
+   */
   MappedWorker(
       MappedFabric fabric,
       MemoryServerLink[] links,
+      Fences.@Nullable Pass pass,
       MemorySegment memory,
       RandomGenerator random,
       Backoff backoff) {
     super(memory, random, backoff);
     this.fabric = fabric;
     this.links = links;
+    this.pass = pass;
     this.calls = new CallClient(this, links.length);
   }
 
   @Override
   public void read(long remote, long local, int bytes) {
-    runRead(remote, local, bytes);
-    counters().roundTrips++;
+    enter();
+    try {
+      runRead(remote, local, bytes);
+      counters().roundTrips++;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public void write(long remote, long local, int bytes) {
-    runWrite(remote, local, bytes);
-    counters().roundTrips++;
+    enter();
+    try {
+      runWrite(remote, local, bytes);
+      counters().roundTrips++;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public long cas(long remote, long expected, long desired) {
-    long found = runCas(remote, expected, desired);
-    counters().roundTrips++;
-    return found;
+    enter();
+    try {
+      long found = runCas(remote, expected, desired);
+      counters().roundTrips++;
+      return found;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public long faa(long remote, long addend) {
-    long before = runFaa(remote, addend);
-    counters().roundTrips++;
-    return before;
+    enter();
+    try {
+      long before = runFaa(remote, addend);
+      counters().roundTrips++;
+      return before;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public long maskedCas(long remote, long compare, long compareMask, long swap, long swapMask) {
-    long found = runMaskedCas(remote, compare, compareMask, swap, swapMask);
-    counters().roundTrips++;
-    return found;
+    enter();
+    try {
+      long found = runMaskedCas(remote, compare, compareMask, swap, swapMask);
+      counters().roundTrips++;
+      return found;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public long maskedFaa(long remote, long addend, long boundaries) {
-    long before = runMaskedFaa(remote, addend, boundaries);
-    counters().roundTrips++;
-    return before;
+    enter();
+    try {
+      long before = runMaskedFaa(remote, addend, boundaries);
+      counters().roundTrips++;
+      return before;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public boolean maskedCas16(long remote, long operands) {
-    boolean stored = runMaskedCas16(remote, operands);
-    counters().roundTrips++;
-    return stored;
+    enter();
+    try {
+      boolean stored = runMaskedCas16(remote, operands);
+      counters().roundTrips++;
+      return stored;
+    } finally {
+      exit();
+    }
   }
 
   @Override
@@ -87,6 +138,8 @@ final class MappedWorker extends WorkerBase {
   public void scatter(VerbList list) {
     int size = list.size();
     int done = 0;
+    list.setDone(0);
+    enter();
     try {
       while (done < size) {
         run(list, done);
@@ -94,6 +147,7 @@ final class MappedWorker extends WorkerBase {
       }
     } finally {
       list.setDone(done);
+      exit();
     }
     if (size > 0) {
       counters().roundTrips++;
@@ -104,15 +158,35 @@ final class MappedWorker extends WorkerBase {
   public int call(int server, int function, long message, int requestBytes) {
     checkOpen();
     checkCall(server, links.length, function, message, requestBytes);
-    int responseBytes = calls.call(links[server], function, message, requestBytes);
-    counters().countCall(requestBytes, responseBytes);
-    return responseBytes;
+    enter();
+    try {
+      int responseBytes = calls.call(links[server], function, message, requestBytes);
+      counters().countCall(requestBytes, responseBytes);
+      return responseBytes;
+    } finally {
+      exit();
+    }
   }
 
   @Override
   public void close() {
     links = NO_LINKS;
     fabric.forget(this);
+    if (pass != null) {
+      pass.close();
+    }
+  }
+
+  private void enter() {
+    if (pass != null) {
+      pass.enter();
+    }
+  }
+
+  private void exit() {
+    if (pass != null) {
+      pass.exit();
+    }
   }
 
   /** Waits until this worker is not inside a native call that accesses the pool. */

@@ -116,10 +116,6 @@ final class Device implements AutoCloseable {
     return name;
   }
 
-  String firmware() {
-    return firmware;
-  }
-
   Libibverbs library() {
     return library;
   }

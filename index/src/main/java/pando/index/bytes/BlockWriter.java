@@ -164,11 +164,6 @@ final class BlockWriter {
     inSegment = 0;
   }
 
-  /** Returns the bytes that the block has so far, without fences. */
-  long usedBytes() {
-    return Block.padded(end) + Block.behindSegments(segments + 1, 0, 0);
-  }
-
   /** Returns the block, in as few bytes as it needs. */
   Block finish() {
     endSegment();

@@ -48,11 +48,6 @@ final class OrcaRoot {
     return table;
   }
 
-  /** Returns the epoch of the partition table by which the range was taken on. */
-  long epoch() {
-    return epoch;
-  }
-
   /** Sets the epoch that the next word has. */
   void setEpoch(long ofTable) {
     epoch = ofTable;
