@@ -13,7 +13,8 @@ module pando.index {
       pando.bench,
       pando.map;
   exports pando.index.bugs to
-      pando.baselines;
+      pando.baselines,
+      pando.client;
   exports pando.index.bytes;
   exports pando.index.dex;
   exports pando.index.host to

@@ -13,15 +13,15 @@ import pando.fabric.memory.StackRoom;
 public final class ClientBatch {
   private static final int CALLS_MIN = 16;
 
-  private final PandoClient client;
+  private final ClientContext context;
   private final Dispatch dispatch;
   private Call[] calls = new Call[0];
   private int count;
   private boolean hasRun;
 
-  ClientBatch(PandoClient client) {
-    this.client = client;
-    this.dispatch = new Dispatch(client);
+  ClientBatch(ClientContext context) {
+    this.context = context;
+    this.dispatch = new Dispatch(context);
   }
 
   /** Adds a lookup; returns its place. */
@@ -103,7 +103,7 @@ public final class ClientBatch {
    */
   public void run() {
     StackRoom.WORDS.check();
-    client.checkOpen();
+    context.checkOpen();
     if (hasRun) {
       throw new IllegalStateException("the batch has run: clear it first");
     }

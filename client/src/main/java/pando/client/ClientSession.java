@@ -40,7 +40,7 @@ public final class ClientSession implements Session {
   /** Keys at a time. */
   private static final int KEYS_MAX = 1_024;
 
-  private final PandoClient client;
+  private final ClientContext context;
   private final Dispatch dispatch;
   private final Call call = new Call();
   private final ClientBatch batch;
@@ -49,15 +49,15 @@ public final class ClientSession implements Session {
   private long value;
   private final SessionState state = new SessionState(StackRoom.WORDS);
 
-  ClientSession(PandoClient client) {
-    this.client = client;
-    this.dispatch = new Dispatch(client);
-    this.batch = new ClientBatch(client);
+  ClientSession(ClientContext context) {
+    this.context = context;
+    this.dispatch = new Dispatch(context);
+    this.batch = new ClientBatch(context);
   }
 
   private void checkUsable() {
     state.checkUsable();
-    client.checkOpen();
+    context.checkOpen();
   }
 
   private boolean operate(int op, long wanted, long stored, long expected) {
@@ -260,7 +260,7 @@ public final class ClientSession implements Session {
     long visited = 0;
     boolean goesOn = true;
     while (goesOn && visited < limit) {
-      client.checkOpen();
+      context.checkOpen();
       int most = visited == 0 ? FIRST_PAGE : ClientFrame.PAGE_MAX;
       call.scan(next, to, (int) Math.min(most, limit - visited), down);
       goesOn = dispatch.run(call);
@@ -285,7 +285,7 @@ public final class ClientSession implements Session {
   @Override
   public long servedSizeEstimate() {
     checkUsable();
-    Routes routes = client.routes();
+    Routes routes = context.routes();
     long size = estimateSizeAt(Long.MIN_VALUE);
     for (int i = 1; routes.isPartitioned() && i < routes.routes().size(); i++) {
       if (isOtherServer(routes, i)) {

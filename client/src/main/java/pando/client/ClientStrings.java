@@ -11,21 +11,21 @@ import pando.index.bytes.ByteStrings;
 
 /** Byte strings of compute servers, by a client of them. Thread-safe. */
 final class ClientStrings implements ByteStrings {
-  private final PandoClient client;
+  private final ClientContext context;
   private final Metered watched;
   private final int keyBytesMax;
   private final int valueBytesMax;
   private volatile boolean closed;
 
-  ClientStrings(PandoClient client, int keyBytesMax, int valueBytesMax) {
-    this.client = client;
-    this.watched = client.watched();
+  ClientStrings(ClientContext context, int keyBytesMax, int valueBytesMax) {
+    this.context = context;
+    this.watched = new MeteredClient(context);
     this.keyBytesMax = keyBytesMax;
     this.valueBytesMax = valueBytesMax;
   }
 
-  PandoClient client() {
-    return client;
+  ClientContext context() {
+    return context;
   }
 
   /** Checks that an operation may begin. */
@@ -33,7 +33,7 @@ final class ClientStrings implements ByteStrings {
     if (closed) {
       throw new IllegalStateException("the byte strings are closed");
     }
-    client.checkOpen();
+    context.checkOpen();
   }
 
   @Override
@@ -44,7 +44,7 @@ final class ClientStrings implements ByteStrings {
 
   @Override
   public Partitioning partitioning() {
-    return client.routes().partitioning();
+    return context.routes().partitioning();
   }
 
   @Override
@@ -84,7 +84,8 @@ final class ClientStrings implements ByteStrings {
 
   @Override
   public void flush() {
-    client.flush();
+    context.checkOpen();
+    new ServersFlush(context, true).run();
   }
 
   @Override
@@ -94,7 +95,7 @@ final class ClientStrings implements ByteStrings {
 
   @Override
   public boolean isClosed() {
-    return closed || client.isClosed();
+    return closed || context.isClosed();
   }
 
   /** Ends the sessions; those operations that are under way end as they do. */

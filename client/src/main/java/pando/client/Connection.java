@@ -2,12 +2,7 @@ package pando.client;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.channels.ByteChannel;
-import java.nio.channels.ClosedByInterruptException;
-import java.nio.channels.SelectionKey;
-import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,12 +12,8 @@ import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
 import pando.client.wire.FrameWriter;
-import pando.fabric.wire.ClientHandshake;
 import pando.fabric.wire.FrameException;
-import pando.fabric.wire.Hello;
 import pando.fabric.wire.SecureChannel;
-import pando.fabric.wire.Sockets;
-import pando.fabric.wire.Watchdog;
 
 /**
  * A client's connection to one compute server, which all of its threads share. Opened when it is
@@ -37,16 +28,17 @@ final class Connection {
   /** Most calls under way. */
   static final int UNDER_WAY_MAX = 256;
 
-  private static final long GREETING_NANOS_MAX = TimeUnit.SECONDS.toNanos(3);
-
   /** Silence after which it is looked whether the other side has ended the connection. */
   private static final long DOUBT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Most looks for an answer before a thread waits: some 20 us. */
   private static final int LOOKS_MAX = 32;
 
-  private final PandoClient client;
+  private final ClientHost host;
+  private final ClientHost.Line line;
   private final String address;
+  private final long clientNumber;
+  private final long answerNanos;
   private final AtomicBoolean hasReader = new AtomicBoolean();
 
   /** How often the thread that reads looks for its answer before it waits; that thread's. */
@@ -63,15 +55,23 @@ final class Connection {
   private final int[] free = new int[UNDER_WAY_MAX];
   private int freeCount = UNDER_WAY_MAX;
   private long heard;
-  private volatile @Nullable Selector selector;
-  private Watchdog.@Nullable Watched connection;
-  private @Nullable SelectionKey key;
+  private @Nullable ByteChannel channel;
+  private long sequence;
   private boolean wasFull;
   private boolean closed;
 
-  Connection(PandoClient client, String address) {
-    this.client = client;
+  /**
+   * Makes a connection that is not open yet.
+   *
+   * @param clientNumber that its requests have
+   * @param answerNanos longest wait for one answer
+   */
+  Connection(ClientHost host, String address, long clientNumber, long answerNanos) {
+    this.host = host;
+    this.line = host.line(address);
     this.address = address;
+    this.clientNumber = clientNumber;
+    this.answerNanos = answerNanos;
     for (int i = 0; i < UNDER_WAY_MAX; i++) {
       free[i] = UNDER_WAY_MAX - 1 - i;
     }
@@ -103,13 +103,13 @@ final class Connection {
       if (freeCount == 0) {
         return false;
       }
-      long now = System.nanoTime();
+      long now = host.nanoTime();
       call.id = free[freeCount - 1];
       add(call);
       calls[call.id] = call;
       freeCount--;
       call.endsAt = writer.added();
-      call.start(this, now + client.answerNanos());
+      call.start(this, now + answerNanos);
       return true;
     } finally {
       lock.unlock();
@@ -125,7 +125,7 @@ final class Connection {
       return;
     }
     finish();
-    call.sequence = client.nextSequence();
+    call.sequence = ++sequence;
     writer.begin(call.kind);
     boolean isWhole = false;
     try {
@@ -136,22 +136,34 @@ final class Connection {
         writer.abandon();
       }
     }
-    writer.finish(call.flags(), call.sequence, client.number());
+    writer.finish(call.flags(), call.sequence, clientNumber);
   }
 
   /** Finishes the frame in which operations gather. */
   private void finish() {
     if (writer.kind() != 0) {
-      writer.finish(0, client.nextSequence(), client.number());
+      writer.finish(0, ++sequence, clientNumber);
     }
+  }
+
+  /** Sends a call, and waits; returns whether it was answered. */
+  boolean ask(Call call) {
+    try {
+      send(call);
+      flush();
+      await(call);
+    } catch (IOException e) {
+      call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
+    }
+    return call.state() == Call.State.ANSWERED;
   }
 
   /** Sends what gathered. */
   void flush() {
     lock.lock();
     try {
-      if (connection != null) {
-        sendAll(connection.channel());
+      if (channel != null) {
+        sendAll(channel);
       }
     } catch (IOException e) {
       fail(e);
@@ -160,15 +172,13 @@ final class Connection {
     }
   }
 
-  private void sendAll(ByteChannel channel) throws IOException {
+  private void sendAll(ByteChannel to) throws IOException {
     finish();
-    writer.send(channel);
-    boolean isFull = writer.unsent() > 0 || (channel instanceof SecureChannel tls && !tls.flush());
-    SelectionKey its = key;
-    if (isFull != wasFull && its != null) {
-      its.interestOps(SelectionKey.OP_READ | (isFull ? SelectionKey.OP_WRITE : 0));
+    writer.send(to);
+    boolean isFull = writer.unsent() > 0 || (to instanceof SecureChannel tls && !tls.flush());
+    if (isFull != wasFull) {
+      line.awaitRoom(isFull);
       wasFull = isFull;
-      wakeUp();
     }
   }
 
@@ -176,96 +186,17 @@ final class Connection {
     if (closed) {
       throw new IOException("the client is closed");
     }
-    if (freeCount == UNDER_WAY_MAX && System.nanoTime() - heard > DOUBT_NANOS) {
+    if (freeCount == UNDER_WAY_MAX && host.nanoTime() - heard > DOUBT_NANOS) {
       receive();
     }
-    if (connection == null) {
+    if (channel == null) {
       open();
     }
   }
 
-  /** Opens it anew. An interruption would close a channel that is not open yet: then once more. */
   private void open() throws IOException {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        interrupted |= Thread.interrupted();
-        try {
-          open(checkedAddress());
-          return;
-        } catch (ClosedByInterruptException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-  }
-
-  private InetSocketAddress checkedAddress() throws IOException {
-    try {
-      InetSocketAddress to = Addresses.resolved(address);
-      client.authentication().checkAddress(to);
-      return to;
-    } catch (IllegalArgumentException e) {
-      // Routes may name any address.
-      throw new IOException(e.getMessage(), e);
-    }
-  }
-
-  private void open(InetSocketAddress to) throws IOException {
-    Watchdog.Watched opened = client.watchdog().watch(SocketChannel.open());
-    boolean done = false;
-    try {
-      opened.expect(GREETING_NANOS_MAX);
-      Sockets.configure(opened.socket());
-      opened.socket().connect(to);
-      greet(opened);
-      opened.release();
-      opened.socket().configureBlocking(false);
-      key = opened.socket().register(selector(), SelectionKey.OP_READ);
-      connection = opened;
-      heard = System.nanoTime();
-      done = true;
-    } catch (IOException e) {
-      throw opened.reason(e);
-    } finally {
-      if (!done) {
-        opened.close();
-      }
-    }
-  }
-
-  private void greet(Watchdog.Watched opened) throws IOException {
-    Hello.Welcome welcome = ClientHandshake.perform(opened, client.introduction(), 0);
-    if (welcome.version() != Hello.VERSION || welcome.status() == Hello.OTHER_VERSION) {
-      throw new FrameException(
-          "it speaks another version: version="
-              + welcome.version()
-              + ", expected="
-              + Hello.VERSION);
-    }
-    if (welcome.status() != Hello.WELCOME) {
-      throw new FrameException("it has as many connections as it takes");
-    }
-  }
-
-  private Selector selector() throws IOException {
-    Selector its = selector;
-    if (its == null) {
-      its = Selector.open();
-      selector = its;
-    }
-    return its;
-  }
-
-  private void wakeUp() {
-    Selector its = selector;
-    if (its != null) {
-      its.wakeup();
-    }
+    channel = line.open();
+    heard = host.nanoTime();
   }
 
   /** Waits until a call is answered, or fails. */
@@ -295,7 +226,7 @@ final class Connection {
     waiters.incrementAndGet();
     call.waiter = Thread.currentThread();
     try {
-      long left = call.deadline - System.nanoTime();
+      long left = call.deadline - host.nanoTime();
       if (left <= 0) {
         cut(call);
       } else if (call.isUnderWay() && hasReader.get()) {
@@ -313,7 +244,7 @@ final class Connection {
     boolean interrupted = false;
     while (call.isUnderWay()) {
       interrupted |= Thread.interrupted();
-      long left = call.deadline - System.nanoTime();
+      long left = call.deadline - host.nanoTime();
       if (left <= 0) {
         cut(call);
       } else if (!lookFor(call)) {
@@ -348,10 +279,7 @@ final class Connection {
   private void readOnce(long nanos) {
     IOException failure = null;
     try {
-      Selector its = selector;
-      if (its != null) {
-        its.select(Connection::ignore, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
-      }
+      line.await(nanos);
     } catch (IOException e) {
       failure = e;
     }
@@ -366,8 +294,6 @@ final class Connection {
       lock.unlock();
     }
   }
-
-  private static void ignore(SelectionKey ready) {}
 
   /** Lets another thread that waits read. */
   private void handOver() {
@@ -404,24 +330,23 @@ final class Connection {
 
   /** Sends and receives what can be without waiting; fails all calls where that is not possible. */
   private void receive() {
-    Watchdog.Watched open = connection;
+    ByteChannel open = channel;
     if (open == null) {
       return;
     }
     try {
-      sendAll(open.channel());
+      sendAll(open);
       receive(open);
     } catch (IOException e) {
       fail(e);
     }
   }
 
-  private void receive(Watchdog.Watched open) throws IOException {
-    ByteChannel channel = open.channel();
-    boolean isPlain = channel instanceof SocketChannel;
+  private void receive(ByteChannel from) throws IOException {
+    boolean isPlain = !(from instanceof SecureChannel);
     int bytes;
     do {
-      bytes = reader.read(channel);
+      bytes = reader.read(from);
       boolean isEmpty = isPlain && reader.hasRoom();
       while (reader.open()) {
         if (reader.kind() == ClientFrame.GOODBYE) {
@@ -431,7 +356,7 @@ final class Connection {
         deliver();
         reader.next();
       }
-      heard = System.nanoTime();
+      heard = host.nanoTime();
       if (isEmpty) {
         break;
       }
@@ -515,13 +440,8 @@ final class Connection {
     writer.clear();
     reader.clear();
     wasFull = false;
-    key = null;
-    Watchdog.Watched open = connection;
-    connection = null;
-    if (open != null) {
-      open.close();
-    }
-    wakeUp();
+    channel = null;
+    line.end();
   }
 
   /** Cuts the connection, as an answer did not come in time. */
@@ -532,7 +452,7 @@ final class Connection {
         fail(
             new IOException(
                 "no answer in time: milliseconds="
-                    + TimeUnit.NANOSECONDS.toMillis(client.answerNanos())));
+                    + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
       }
     } finally {
       lock.unlock();
@@ -545,10 +465,7 @@ final class Connection {
     try {
       closed = true;
       fail(new IOException("the client is closed"));
-      Selector its = selector;
-      if (its != null) {
-        its.close();
-      }
+      line.close();
     } catch (IOException e) {
       // It is of no further use either way.
     } finally {

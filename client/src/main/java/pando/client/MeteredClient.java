@@ -6,7 +6,7 @@ import pando.index.Metered;
 import pando.index.Meters;
 
 /** What can be watched of an index from a client of it: verbs are those of its compute servers. */
-record MeteredClient(PandoClient client) implements Metered {
+record MeteredClient(ClientContext context) implements Metered {
   @Override
   public String name() {
     return "client";
@@ -31,7 +31,7 @@ record MeteredClient(PandoClient client) implements Metered {
 
   @Override
   public boolean isClosed() {
-    return client.isClosed();
+    return context.isClosed();
   }
 
   @Override
@@ -39,10 +39,10 @@ record MeteredClient(PandoClient client) implements Metered {
     to.gauge(
         "pando.partitions",
         "Ranges of keys, each with a compute server.",
-        () -> client.routes().partitioning().servers());
+        () -> context.routes().partitioning().servers());
     to.gauge(
         "pando.partitions.epoch",
         "Changes of the ranges since the index was made.",
-        () -> client.routes().epoch());
+        () -> context.routes().epoch());
   }
 }

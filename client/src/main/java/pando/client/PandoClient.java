@@ -1,27 +1,10 @@
 package pando.client;
 
-import java.io.IOException;
-import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.SequencedSet;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
-import pando.client.wire.Op;
 import pando.client.wire.StatusWord;
-import pando.fabric.StalledException;
 import pando.fabric.memory.StackRoom;
-import pando.fabric.tcp.Authentication;
-import pando.fabric.wire.Introduction;
-import pando.fabric.wire.Protocol;
-import pando.fabric.wire.Role;
-import pando.fabric.wire.Watchdog;
 import pando.index.Metered;
 import pando.index.bytes.ByteStrings;
 
@@ -39,31 +22,10 @@ import pando.index.bytes.ByteStrings;
  * <p>Thread-safe; each thread has a {@link ClientSession} or a {@link ClientBatch} of its own.
  */
 public final class PandoClient implements AutoCloseable {
-  private final List<String> seeds;
-  private final ClientOptions options;
-  private final Introduction introduction;
-  private final Watchdog watchdog;
-  private final long number = new SecureRandom().nextLong();
-  private final AtomicLong sequence = new AtomicLong();
-  private final AtomicInteger turn = new AtomicInteger(new SecureRandom().nextInt(1 << 16));
-  private final Map<String, Connection> connections = new ConcurrentHashMap<>();
+  private final ClientContext context;
 
-  /** Is held while routes are asked for. */
-  private final ReentrantLock refreshing = new ReentrantLock();
-
-  private volatile @Nullable RouteTable table;
-  private volatile boolean closed;
-
-  private PandoClient(List<String> seeds, ClientOptions options) {
-    this.seeds = seeds;
-    this.options = options;
-    this.introduction =
-        new Introduction(
-            Protocol.OPERATIONS,
-            options.authentication().credentials(Role.CLIENT),
-            Role.CLIENT,
-            null);
-    this.watchdog = Watchdog.start("pando-client-watchdog");
+  private PandoClient(ClientContext context) {
+    this.context = context;
   }
 
   /**
@@ -76,35 +38,38 @@ public final class PandoClient implements AutoCloseable {
    *     so weak an authentication
    */
   public static PandoClient connect(String addresses, ClientOptions options) {
-    PandoClient client = new PandoClient(Addresses.list(addresses), options);
+    List<String> seeds = Addresses.list(addresses);
+    return connect(seeds, options, new TcpHost(options.authentication()));
+  }
+
+  /**
+   * Connects to an index from another host, which is closed with the client.
+   *
+   * @param addresses of one or more of its compute servers, as the host knows them
+   * @throws ClientException if none of them answers
+   */
+  public static PandoClient connect(
+      List<String> addresses, ClientOptions options, ClientHost host) {
+    ClientContext context = new ClientContext(List.copyOf(addresses), options, host);
     try {
-      client.readRoutes();
-      return client;
+      context.connect();
+      return new PandoClient(context);
     } catch (RuntimeException | Error e) {
-      client.close();
+      context.close();
       throw e;
     }
   }
 
-  private void readRoutes() {
-    List<String> reasons = new ArrayList<>();
-    RouteTable found = ask(seeds, Long.MIN_VALUE, reasons);
-    if (found == null) {
-      throw new ClientException("no compute server answers: " + reasons);
-    }
-    table = found;
-  }
-
   /** Opens a session for one thread. */
   public ClientSession session() {
-    checkOpen();
-    return new ClientSession(this);
+    context.checkOpen();
+    return new ClientSession(context);
   }
 
   /** Opens a batch for one thread. */
   public ClientBatch batch() {
-    checkOpen();
-    return new ClientBatch(this);
+    context.checkOpen();
+    return new ClientBatch(context);
   }
 
   /**
@@ -121,13 +86,13 @@ public final class PandoClient implements AutoCloseable {
    * @throws pando.fabric.StalledException if none answers
    */
   public ByteStrings byteStrings() {
-    checkOpen();
+    context.checkOpen();
     Call status = readStatus();
     if (status.status[StatusWord.STRINGS] == 0) {
       throw AnswerFailures.words(status.server());
     }
     return new ClientStrings(
-        this,
+        context,
         Math.clamp(status.status[StatusWord.KEY_BYTES_MAX], 0, ClientFrame.KEY_BYTES_MAX),
         Math.clamp(status.status[StatusWord.VALUE_BYTES_MAX], 0, ClientFrame.VALUE_BYTES_MAX));
   }
@@ -138,7 +103,7 @@ public final class PandoClient implements AutoCloseable {
    * @throws pando.fabric.StalledException if none answers
    */
   public boolean servesByteStrings() {
-    checkOpen();
+    context.checkOpen();
     return readStatus().status[StatusWord.STRINGS] != 0;
   }
 
@@ -146,27 +111,27 @@ public final class PandoClient implements AutoCloseable {
     Call call = new Call();
     call.begin(ClientFrame.STATUS);
     call.key = Long.MIN_VALUE;
-    new Dispatch(this).run(call);
+    new Dispatch(context).run(call);
     return call;
   }
 
   /** Returns what can be watched of the index from here. It has no fabric and no verbs. */
   public Metered watched() {
-    return new MeteredClient(this);
+    return new MeteredClient(context);
   }
 
   /** Returns who serves which keys, as this client knows it; may be old. */
   public Routes routes() {
-    return table().routes();
+    return context.routes();
   }
 
   /** Returns how each compute server is that this client knows and that answers. */
   public List<ServerStatus> status() {
     List<ServerStatus> all = new ArrayList<>();
-    for (Connection connection : table().servers()) {
+    for (Connection connection : context.table().servers()) {
       Call call = new Call();
       call.begin(ClientFrame.STATUS);
-      if (isAnswered(connection, call)) {
+      if (connection.ask(call)) {
         all.add(
             new ServerStatus(
                 connection.address(),
@@ -190,55 +155,13 @@ public final class PandoClient implements AutoCloseable {
    * @throws pando.fabric.PandoException if one could not write all
    */
   public void flush() {
-    checkOpen();
-    boolean strings = servesByteStrings();
-    long start = System.nanoTime();
-    RouteTable known = table();
-    refresh(known, known.routes().epoch());
-    known = table();
-    for (long newest = flush(known.routes(), strings); newest > known.routes().epoch(); ) {
-      // A compute server may have given keys to one that is not among these.
-      if (System.nanoTime() - start > patienceNanos()) {
-        throw new StalledException(
-            "no compute server knows who serves which keys now: epoch=%s, known=%s"
-                .formatted(newest, known.routes().epoch()));
-      }
-      refresh(known, newest);
-      known = table();
-      newest = flush(known.routes(), strings);
-    }
-  }
-
-  /** Has each compute server write; returns the newest epoch of what they know, or 0. */
-  private long flush(Routes known, boolean strings) {
-    long newest = flush(Long.MIN_VALUE, strings);
-    // Where there are no routes one serves all keys.
-    for (Routes.Route route : known.routes()) {
-      newest = Math.max(newest, route.low() == Long.MIN_VALUE ? 0 : flush(route.low(), strings));
-    }
-    return known.isPartitioned() ? newest : 0;
-  }
-
-  private long flush(long key, boolean strings) {
-    Call call = flushOf(key, strings);
-    new Dispatch(this).run(call);
-    return call.epoch;
-  }
-
-  private static Call flushOf(long key, boolean strings) {
-    if (strings) {
-      ByteCall call = new ByteCall();
-      call.flush(key);
-      return call;
-    }
-    Call call = new Call();
-    call.operation(Op.FLUSH, key, 0, 0);
-    return call;
+    context.checkOpen();
+    new ServersFlush(context, servesByteStrings()).run();
   }
 
   /** Returns whether it is closed. */
   public boolean isClosed() {
-    return closed;
+    return context.isClosed();
   }
 
   /**
@@ -248,128 +171,6 @@ public final class PandoClient implements AutoCloseable {
   @Override
   public void close() {
     StackRoom.WORDS.check();
-    closed = true;
-    connections.values().forEach(Connection::close);
-    watchdog.close();
-  }
-
-  void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("the client is closed");
-    }
-  }
-
-  RouteTable table() {
-    RouteTable known = table;
-    if (known == null) {
-      throw new IllegalStateException("not connected yet");
-    }
-    return known;
-  }
-
-  /**
-   * Asks for routes, unless another thread has done so since some were read. Keeps those it has if
-   * none answers with some of this epoch or a later one.
-   */
-  @SuppressWarnings("ReferenceEquality") // Compared by identity.
-  void refresh(RouteTable seen, long epoch) {
-    refreshing.lock();
-    try {
-      checkOpen();
-      if (table == seen) {
-        SequencedSet<String> addresses = new LinkedHashSet<>();
-        seen.servers().forEach(server -> addresses.add(server.address()));
-        addresses.addAll(seeds);
-        RouteTable found = ask(List.copyOf(addresses), epoch, new ArrayList<>());
-        if (found != null) {
-          table = found;
-        }
-      }
-    } finally {
-      refreshing.unlock();
-    }
-  }
-
-  /**
-   * Asks one after the other, from another one each time, until one has routes.
-   *
-   * @param epoch least epoch of what they are
-   * @param reasons receives why the others have none
-   */
-  private @Nullable RouteTable ask(List<String> addresses, long epoch, List<String> reasons) {
-    int first = turn.getAndIncrement() & Integer.MAX_VALUE;
-    for (int i = 0; i < addresses.size(); i++) {
-      Connection connection = connection(addresses.get((first + i) % addresses.size()));
-      Call call = new Call();
-      call.begin(ClientFrame.ROUTES);
-      if (isAnswered(connection, call)) {
-        Routes routes = call.routes;
-        if (routes != null && routes.epoch() >= epoch) {
-          return new RouteTable(routes, connection, targets(routes), first);
-        }
-      } else {
-        reasons.add(connection.address() + ": " + call.text);
-      }
-    }
-    return null;
-  }
-
-  /** Sends a call and waits; returns whether it was answered. */
-  private static boolean isAnswered(Connection connection, Call call) {
-    try {
-      connection.send(call);
-      connection.flush();
-      connection.await(call);
-    } catch (IOException e) {
-      call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
-    }
-    return call.state() == Call.State.ANSWERED;
-  }
-
-  private @Nullable Connection[] targets(Routes routes) {
-    @Nullable Connection[] targets = new Connection[routes.routes().size()];
-    for (int i = 0; i < targets.length; i++) {
-      String address = routes.routes().get(i).address();
-      targets[i] = address.isEmpty() ? null : connection(address);
-    }
-    return targets;
-  }
-
-  private Connection connection(String address) {
-    Connection its = connections.computeIfAbsent(address, each -> new Connection(this, each));
-    if (closed) {
-      its.close();
-    }
-    return its;
-  }
-
-  Authentication authentication() {
-    return options.authentication();
-  }
-
-  Introduction introduction() {
-    return introduction;
-  }
-
-  Watchdog watchdog() {
-    return watchdog;
-  }
-
-  long answerNanos() {
-    return options.answerTimeout().toNanos();
-  }
-
-  long patienceNanos() {
-    return options.patience().toNanos();
-  }
-
-  /** Returns the number that its requests have. */
-  long number() {
-    return number;
-  }
-
-  /** Returns the number of the next request. */
-  long nextSequence() {
-    return sequence.incrementAndGet();
+    context.close();
   }
 }

@@ -71,7 +71,7 @@ class ClientFlushTest {
     try (PandoClient client =
         PandoClient.connect(DexPair.text(services.get(0)), ClientOptions.defaults())) {
       for (int i = 0; i < askedBefore; i++) {
-        client.refresh(client.table(), 0);
+        client.flush();
       }
       assertThat(indexes.get(1).partitions().orElseThrow().addComputeServer(1, 2)).isTrue();
       DexIndex last = indexes.get(2);

@@ -103,5 +103,14 @@ public final class PlantedBug {
   /** A segment of byte strings is used whatever its sum. */
   public static final boolean SUM_IGNORED = PLANTED.equals("bytes-sum-ignored");
 
+  /** A client sends a change again whose connection was cut before the answer. */
+  public static final boolean SENT_TWICE = PLANTED.equals("cluster-sent-twice");
+
+  /** A client takes a change for done whose connection was cut before the answer. */
+  public static final boolean CUT_DONE = PLANTED.equals("cluster-cut-done");
+
+  /** A client keeps its routes although a compute server does not own a key. */
+  public static final boolean ROUTES_KEPT = PLANTED.equals("cluster-routes-kept");
+
   private PlantedBug() {}
 }

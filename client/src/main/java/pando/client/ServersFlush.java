@@ -1,0 +1,68 @@
+package pando.client;
+
+import pando.client.wire.Op;
+import pando.fabric.StalledException;
+
+/** Has each compute server write what it has changed to the pool. */
+final class ServersFlush {
+  private final ClientContext context;
+  private final boolean strings;
+  private final Dispatch dispatch;
+
+  /**
+   * Prepares it.
+   *
+   * @param strings whether they serve byte strings, not words
+   */
+  ServersFlush(ClientContext context, boolean strings) {
+    this.context = context;
+    this.strings = strings;
+    this.dispatch = new Dispatch(context);
+  }
+
+  /** Does what {@link PandoClient#flush} says. */
+  void run() {
+    long start = context.host().nanoTime();
+    RouteTable known = context.table();
+    context.refresh(known, known.routes().epoch());
+    known = context.table();
+    for (long newest = flush(known.routes()); newest > known.routes().epoch(); ) {
+      // A compute server may have given keys to one that is not among these.
+      if (context.host().nanoTime() - start > context.patienceNanos()) {
+        throw new StalledException(
+            "no compute server knows who serves which keys now: epoch=%s, known=%s"
+                .formatted(newest, known.routes().epoch()));
+      }
+      context.refresh(known, newest);
+      known = context.table();
+      newest = flush(known.routes());
+    }
+  }
+
+  /** Has each compute server write; returns the newest epoch of what they know, or 0. */
+  private long flush(Routes known) {
+    long newest = flush(Long.MIN_VALUE);
+    // Where there are no routes one serves all keys.
+    for (Routes.Route route : known.routes()) {
+      newest = Math.max(newest, route.low() == Long.MIN_VALUE ? 0 : flush(route.low()));
+    }
+    return known.isPartitioned() ? newest : 0;
+  }
+
+  private long flush(long key) {
+    Call call = callFor(key);
+    dispatch.run(call);
+    return call.epoch;
+  }
+
+  private Call callFor(long key) {
+    if (strings) {
+      ByteCall call = new ByteCall();
+      call.flush(key);
+      return call;
+    }
+    Call call = new Call();
+    call.operation(Op.FLUSH, key, 0, 0);
+    return call;
+  }
+}
