@@ -45,8 +45,8 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
 
   private final BytePage page = new BytePage();
 
-  ByteWorker(ServiceLane lane, ByteStrings strings) {
-    super(lane, strings, strings::session);
+  ByteWorker(ByteStrings strings) {
+    super(strings, strings::session);
     this.strings = strings;
   }
 

@@ -5,15 +5,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
-import pando.client.Routes;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
 import pando.client.wire.FrameWriter;
-import pando.client.wire.Outcome;
-import pando.client.wire.RequestCheck;
-import pando.client.wire.StatusWord;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.SecureChannel;
 import pando.fabric.wire.Watchdog;
@@ -31,38 +28,19 @@ import pando.fabric.wire.Watchdog;
  *
  * <p>Where a client does not take its results, nothing more of its requests is taken, and where
  * those fill the buffer, nothing more is read: so it stops itself. All methods are called under the
- * lock of the lane; those that use the socket by the lane's own thread.
+ * lock of the lane, which queues it for what it has; those that use the socket by the lane's own
+ * thread.
  */
 final class ClientConnection {
-  /** Results of so many bytes wait before nothing more is taken. */
-  private static final int UNSENT_MAX = ClientFrame.BYTES_MAX;
-
-  /** A response that has so many bytes takes no further result. */
-  private static final int RESPONSE_FULL =
-      ClientFrame.BYTES_MAX - ClientFrame.RESULT_BYTES - ClientFrame.TEXT_MAX;
-
   private static final int DRAINED = 4 << 10;
 
-  private final ServiceLane lane;
+  private final FrameExchange frames;
+  private final LongFrames<ClientConnection> longFrames;
   private final Watchdog.Watched connection;
   private final SocketChannel socket;
   private final ByteChannel channel;
   private final boolean isSecure;
-  private final FrameReader requests = new FrameReader();
-  private final FrameWriter responses = new FrameWriter();
   private @Nullable SelectionKey key;
-
-  /** Operations of the open request that were not taken yet. */
-  private int untaken;
-
-  /** Operations that were taken and not answered yet. */
-  private int underWay;
-
-  /** Why the connection ends, {@code null} as long as it does not. */
-  private @Nullable String farewell;
-
-  private boolean isRefused;
-  private boolean saidFarewell;
   private boolean closed;
 
   /** When something came last. */
@@ -73,6 +51,9 @@ final class ClientConnection {
 
   /** Since when the rest of a request is missing, 0 if it is not. */
   private long partialSince;
+
+  /** Requests that were opened before. */
+  private long openedBefore;
 
   /** Bytes that are reserved for the long request that arrives, 0 if there is none. */
   private int reserved;
@@ -86,17 +67,16 @@ final class ClientConnection {
   /** Since when it holds some. */
   private long unsentLongSince;
 
-  /** Whether its operations wait until long responses of others were taken. */
-  boolean isStopped;
-
   /** Whether it is among those of the lane that have operations to be taken. */
   boolean isOffered;
 
   /** Whether it is among those of the lane that have something to be sent or read. */
   boolean isNoted;
 
-  ClientConnection(ServiceLane lane, Watchdog.Watched connection) {
-    this.lane = lane;
+  ClientConnection(
+      ServiceFacts facts, LongFrames<ClientConnection> longFrames, Watchdog.Watched connection) {
+    this.frames = new FrameExchange(facts);
+    this.longFrames = longFrames;
     this.connection = connection;
     this.socket = connection.socket();
     this.channel = connection.channel();
@@ -105,9 +85,9 @@ final class ClientConnection {
     this.unsentSince = heard;
   }
 
-  /** Has the lane wait for its socket. */
-  void register() throws IOException {
-    key = socket.register(lane.selector(), SelectionKey.OP_READ, this);
+  /** Has a lane wait for its socket. */
+  void register(Selector selector) throws IOException {
+    key = socket.register(selector, SelectionKey.OP_READ, this);
   }
 
   boolean isClosed() {
@@ -116,10 +96,11 @@ final class ClientConnection {
 
   /** Reads what came, as far as there is room. */
   void receive() throws IOException {
-    if (saidFarewell) {
+    if (frames.saidFarewell()) {
       drain();
       return;
     }
+    FrameReader requests = frames.requests;
     int bytes = 0;
     while (hasRoom()) {
       bytes = requests.read(channel);
@@ -132,7 +113,7 @@ final class ClientConnection {
         break;
       }
     }
-    advance();
+    frames.advance();
     if (bytes < 0) {
       throw new EOFException("the client ended the connection");
     }
@@ -140,27 +121,12 @@ final class ClientConnection {
 
   /** Returns whether more may be read; of a long request, once there is memory for all of it. */
   private boolean hasRoom() throws FrameException {
-    if (reserved == 0 && !awaitsRoom && requests.longLength() > 0) {
-      int wanted = wanted();
-      if (lane.longFrames().reserve(this, wanted)) {
-        reserved = wanted;
-      } else {
-        awaitsRoom = true;
-      }
+    int wanted = reserved == 0 ? frames.requests.longLength() : 0;
+    if (wanted > 0) {
+      awaitsRoom = !longFrames.reserve(this, wanted);
+      reserved = awaitsRoom ? 0 : wanted;
     }
-    return !awaitsRoom && requests.hasRoom();
-  }
-
-  /** Returns how many bytes the long request has that arrives. */
-  int wanted() {
-    return requests.longLength();
-  }
-
-  /** Learns that there is memory for the long request. */
-  void reserved() {
-    reserved = wanted();
-    awaitsRoom = false;
-    note();
+    return !awaitsRoom && frames.requests.hasRoom();
   }
 
   /** Reads what comes behind the farewell, until the client ends the connection. */
@@ -176,156 +142,57 @@ final class ClientConnection {
     throw new EOFException("the client ended the connection");
   }
 
-  /** Opens requests until one has operations to be taken, or none is there. */
-  private void advance() {
-    try {
-      while (untaken == 0 && farewell == null && requests.open()) {
-        open();
-      }
-    } catch (FrameException e) {
-      untaken = 0;
-      refuse(String.valueOf(e.getMessage()));
-    }
-  }
-
-  private void open() throws FrameException {
-    partialSince = 0;
-    RequestCheck.check(requests);
-    switch (requests.kind()) {
-      case ClientFrame.ROUTES -> answerRoutes();
-      case ClientFrame.STATUS -> answerStatus();
-      case ClientFrame.SCAN, ClientFrame.BYTES, ClientFrame.BYTE_SCAN -> untaken = 1;
-      default -> untaken = requests.count();
-    }
-    if (untaken == 0) {
-      requests.next();
-    }
-  }
-
   /** Returns whether an operation can be taken. */
   boolean hasOperation() {
-    return untaken > 0
-        && farewell == null
-        && !closed
-        && responses.unsent() < UNSENT_MAX
-        && (!ClientFrame.isOfStrings(requests.kind()) || lane.longFrames().mayOperate(this));
+    return !closed
+        && frames.hasOperation()
+        && (!ClientFrame.isOfStrings(frames.requests.kind()) || longFrames.mayOperate(this));
   }
 
-  /** Gives a worker the next operation. */
-  void take(ServiceWorker<?> worker) {
-    worker.connection = this;
-    worker.take(requests);
-    underWay++;
-    untaken--;
-    if (untaken == 0) {
-      worker.held = reserved;
+  /** Returns whether there may be something to be sent, or read. */
+  boolean hasNews() {
+    return frames.hasNews;
+  }
+
+  /** Gives a worker the next operation; returns the bytes of a long frame that it has then. */
+  int take(ServiceWorker<?> worker) {
+    int held = 0;
+    if (frames.take(worker)) {
+      held = reserved;
       reserved = 0;
-      requests.next();
-      advance();
-      note();
     }
+    return held;
   }
 
   /** Takes the result of a worker. */
   void answer(ServiceWorker<?> worker) {
-    underWay--;
-    if (closed) {
-      return;
-    }
-    if (worker.kind == ClientFrame.OPERATIONS) {
-      if (responses.kind() != 0
-          && (responses.length() > RESPONSE_FULL
-              || responses.count() == ClientFrame.OPERATIONS_MAX)) {
-        finish();
-      }
-      if (responses.kind() == 0) {
-        responses.begin(ClientFrame.OPERATIONS);
-      }
-      worker.addResult(responses);
-    } else {
-      answerAlone(worker);
-    }
-    note();
-  }
-
-  private void answerAlone(ServiceWorker<?> worker) {
-    finish();
-    responses.begin(worker.kind);
-    worker.addResult(responses);
-    responses.count(worker.addFound(responses));
-    responses.finish(worker.flags(), worker.sequence, lane.epoch());
-    if (ClientFrame.isOfStrings(worker.kind)) {
+    frames.answer(worker);
+    if (!closed && ClientFrame.isOfStrings(worker.kind)) {
       noteUnsent();
     }
   }
 
   /** Notes how much of long responses waits to be sent. */
   private void noteUnsent() {
-    int unsent = Math.max(0, responses.unsent() - UNSENT_MAX);
+    int unsent = Math.max(0, frames.responses.unsent() - FrameExchange.UNSENT_MAX);
     if (unsentLong == 0) {
       unsentLongSince = System.nanoTime();
     }
     int more = unsent - unsentLong;
     unsentLong = unsent;
-    lane.longFrames().addResponses(more);
-  }
-
-  private void answerRoutes() {
-    finish();
-    Routes routes = lane.routes();
-    responses.begin(ClientFrame.ROUTES);
-    for (Routes.Route route : routes.routes()) {
-      responses.route(route.low(), route.owner(), route.address());
-    }
-    int flags = routes.isPartitioned() ? ClientFrame.PARTITIONED : 0;
-    responses.finish(flags, requests.sequence(), routes.epoch());
-    note();
-  }
-
-  private void answerStatus() {
-    finish();
-    responses.begin(ClientFrame.STATUS);
-    responses.result(Outcome.YES, 0, 0, 0, lane.system());
-    for (int place = 0; place < StatusWord.COUNT; place++) {
-      responses.word(lane.statusWord(place));
-    }
-    responses.count(StatusWord.COUNT);
-    responses.finish(0, requests.sequence(), lane.epoch());
-    note();
-  }
-
-  /** Finishes the response in which results gather. */
-  private void finish() {
-    if (responses.kind() != 0) {
-      responses.finish(0, 0, lane.epoch());
-    }
-  }
-
-  /** Has the lane send what there is, and look for operations. */
-  void note() {
-    lane.note(this);
-  }
-
-  /** Ends the connection after a request that makes no sense. */
-  private void refuse(String because) {
-    isRefused = true;
-    leave(because);
+    longFrames.addResponses(more);
   }
 
   /** Ends the connection once what is under way is answered; takes nothing more. */
   void leave(String because) {
-    if (farewell == null) {
-      farewell = because;
-      note();
-    }
+    frames.leave(because);
   }
 
   /** Sends what there is, and reads what there was no room for. */
   void flush() throws IOException {
-    finish();
-    if (farewell != null && underWay == 0 && !saidFarewell) {
-      sayFarewell(farewell);
-    }
+    frames.hasNews = false;
+    frames.finishAll();
+    FrameWriter responses = frames.responses;
     long sent = responses.sent();
     responses.send(channel);
     if (unsentLong > 0) {
@@ -336,25 +203,17 @@ final class ClientConnection {
     }
     boolean isFull =
         responses.unsent() > 0 || (channel instanceof SecureChannel tls && !tls.flush());
-    if (saidFarewell && !isFull && socket.isOpen()) {
+    boolean isOver = frames.saidFarewell();
+    if (isOver && !isFull && socket.isOpen()) {
       socket.shutdownOutput();
     }
-    if (!isFull && !saidFarewell && isSecure) {
+    if (!isFull && !isOver && isSecure) {
       // The selector does not know of bytes that TLS has decrypted already.
       receive();
     }
-    advance();
-    int wanted = (saidFarewell || hasRoom() ? SelectionKey.OP_READ : 0);
+    frames.advance();
+    int wanted = (isOver || hasRoom() ? SelectionKey.OP_READ : 0);
     setInterest(wanted | (isFull ? SelectionKey.OP_WRITE : 0));
-    lane.offer(this);
-  }
-
-  private void sayFarewell(String because) {
-    responses.begin(ClientFrame.GOODBYE);
-    responses.result(Outcome.NO, 0, 0, 0, because);
-    responses.count(0);
-    responses.finish(isRefused ? ClientFrame.REFUSED : 0, 0, lane.epoch());
-    saidFarewell = true;
   }
 
   private void setInterest(int wanted) {
@@ -370,23 +229,26 @@ final class ClientConnection {
    * @throws IOException if the client takes too long
    */
   void check(ServiceLimits limits, long now) throws IOException {
+    FrameReader requests = frames.requests;
+    FrameWriter responses = frames.responses;
     boolean isPartial = !requests.isOpen() && !requests.isEmpty() && !awaitsRoom;
     if (!isPartial) {
       partialSince = 0;
-    } else if (partialSince == 0) {
+    } else if (partialSince == 0 || frames.opened() != openedBefore) {
       partialSince = now | 1;
+      openedBefore = frames.opened();
     }
     boolean takesNothing = responses.unsent() > 0 && now - unsentSince > limits.frameNanos();
     boolean takesLittle = unsentLong > 0 && now - unsentLongSince > limits.frameNanos();
     boolean sendsNothing = partialSince != 0 && now - partialSince > limits.frameNanos();
-    boolean stays = saidFarewell && now - unsentSince > limits.farewellNanos();
+    boolean stays = frames.saidFarewell() && now - unsentSince > limits.farewellNanos();
     if (takesNothing || takesLittle || sendsNothing || stays) {
       throw new IOException("the client takes too long");
     }
-    if (underWay == 0 && untaken == 0 && now - heard > limits.idleNanos()) {
+    if (frames.isIdle() && now - heard > limits.idleNanos()) {
       leave("nothing came for a long time");
     }
-    if (underWay == 0) {
+    if (!frames.isBusy()) {
       requests.shrink();
       responses.shrink();
     }
@@ -397,7 +259,6 @@ final class ClientConnection {
     if (!closed) {
       closed = true;
       connection.close();
-      LongFrames longFrames = lane.longFrames();
       longFrames.forget(this);
       longFrames.release(reserved);
       longFrames.addResponses(-unsentLong);

@@ -17,6 +17,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
 import pando.client.wire.StatusWord;
+import pando.fabric.Fabric;
 import pando.fabric.lane.LaneLoop;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
@@ -44,7 +45,7 @@ import pando.index.bytes.ByteStrings;
  */
 public final class ClientService implements AutoCloseable {
   /** Most connections at a time. */
-  public static final int CONNECTIONS_MAX = 10_000;
+  public static final int CONNECTIONS_MAX = ServiceLimits.CONNECTIONS_MAX;
 
   /** Most lanes. */
   public static final int LANES_MAX = 16;
@@ -55,8 +56,7 @@ public final class ClientService implements AutoCloseable {
   private static final int GUESTS_MAX = 512;
   private static final long ACCEPT_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  private final ServiceIndex index;
-  private final Supplier<Routes> routes;
+  private final ServiceFacts facts;
   private final ServerSocketChannel listener;
   private final InetSocketAddress address;
   private final ServiceLimits limits;
@@ -76,8 +76,7 @@ public final class ClientService implements AutoCloseable {
       Authentication authentication,
       Supplier<Routes> routes,
       ServiceLimits limits) {
-    this.index = index;
-    this.routes = routes;
+    this.facts = new ServiceFacts(index, routes, this::statusWord);
     this.listener = listener;
     this.address =
         new InetSocketAddress(listener.socket().getInetAddress(), listener.socket().getLocalPort());
@@ -191,11 +190,12 @@ public final class ClientService implements AutoCloseable {
   }
 
   private ServiceLane openLane(String name) {
-    if (index.metered().fabric().lane(name) instanceof LaneLoop loop) {
-      return ServiceLane.start(this, loop, SESSIONS_PER_LANE, limits);
+    Fabric fabric = facts.index().metered().fabric();
+    if (fabric.lane(name) instanceof LaneLoop loop) {
+      return ServiceLane.start(facts, places::release, loop, SESSIONS_PER_LANE, limits);
     }
     throw new IllegalArgumentException(
-        "no lanes that can serve sockets: fabric=" + index.metered().fabric().name());
+        "no lanes that can serve sockets: fabric=" + fabric.name());
   }
 
   /** Returns where it listens. */
@@ -208,29 +208,16 @@ public final class ClientService implements AutoCloseable {
     return limits.connections() - places.availablePermits();
   }
 
-  ServiceIndex index() {
-    return index;
-  }
-
-  Routes routes() {
-    return routes.get();
-  }
-
-  long statusWord(int place) {
+  private long statusWord(int place) {
     return switch (place) {
       case StatusWord.CONNECTIONS -> connections();
       case StatusWord.ANSWERED ->
           lanes.stream().mapToLong(lane -> lane.counters().answered()).sum();
       case StatusWord.FAILED -> lanes.stream().mapToLong(lane -> lane.counters().failed()).sum();
-      case StatusWord.STRINGS -> index.isOfStrings() ? 1 : 0;
-      case StatusWord.KEY_BYTES_MAX -> index.keyBytesMax();
-      default -> index.valueBytesMax();
+      case StatusWord.STRINGS -> facts.index().isOfStrings() ? 1 : 0;
+      case StatusWord.KEY_BYTES_MAX -> facts.index().keyBytesMax();
+      default -> facts.index().valueBytesMax();
     };
-  }
-
-  /** Frees the place of a client. */
-  void freePlace() {
-    places.release();
   }
 
   private void accept() {
@@ -288,7 +275,7 @@ public final class ClientService implements AutoCloseable {
 
   private void releasePlace(Hello.@Nullable Request client) {
     if (client != null) {
-      freePlace();
+      places.release();
     }
   }
 

@@ -1,6 +1,5 @@
 package pando.client.server;
 
-import java.util.function.Function;
 import java.util.function.Supplier;
 import pando.client.wire.ClientFrame;
 import pando.index.Metered;
@@ -13,7 +12,7 @@ import pando.index.bytes.ByteStrings;
  *
  * @param metered itself
  * @param partitioning gives who serves which keys, as this process knows it
- * @param workers makes a worker of a lane
+ * @param workers makes a worker
  * @param isOfStrings whether keys and values are byte strings, not words
  * @param keyBytesMax greatest length of a key that clients may give
  * @param valueBytesMax greatest length of a value that clients may give
@@ -21,7 +20,7 @@ import pando.index.bytes.ByteStrings;
 record ServiceIndex(
     Metered metered,
     Supplier<Partitioning> partitioning,
-    Function<ServiceLane, ServiceWorker<?>> workers,
+    Supplier<ServiceWorker<?>> workers,
     boolean isOfStrings,
     int keyBytesMax,
     int valueBytesMax) {
@@ -29,7 +28,7 @@ record ServiceIndex(
     return new ServiceIndex(
         index,
         index::partitioning,
-        lane -> new WordWorker(lane, index),
+        () -> new WordWorker(index),
         false,
         Long.BYTES,
         Long.BYTES);
@@ -39,7 +38,7 @@ record ServiceIndex(
     return new ServiceIndex(
         strings,
         strings::partitioning,
-        lane -> new ByteWorker(lane, strings),
+        () -> new ByteWorker(strings),
         true,
         Math.min(strings.keyBytesMax(), ClientFrame.KEY_BYTES_MAX),
         Math.min(strings.valueBytesMax(), ClientFrame.VALUE_BYTES_MAX));

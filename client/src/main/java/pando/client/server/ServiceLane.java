@@ -16,9 +16,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import pando.client.Routes;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.lane.LaneDuty;
 import pando.fabric.lane.LaneLoop;
+import pando.fabric.lane.Waiter;
 import pando.fabric.wire.Watchdog;
 
 /**
@@ -56,7 +57,8 @@ final class ServiceLane implements LaneDuty {
 
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  private final ClientService service;
+  private final ServiceFacts facts;
+  private final Runnable freePlace;
   private final LaneLoop loop;
   private final ServiceLimits limits;
   private final ServiceCounters counters = new ServiceCounters();
@@ -70,11 +72,11 @@ final class ServiceLane implements LaneDuty {
   /** Guards all that follows. Workers neither wait for verbs nor send while they have it. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  private final LongFrames longFrames;
+  private final LongFrames<ClientConnection> longFrames;
   private final Set<ClientConnection> connections = new LinkedHashSet<>();
   private final ArrayDeque<ClientConnection> offered = new ArrayDeque<>();
   private final ArrayDeque<ClientConnection> noted = new ArrayDeque<>();
-  private final ArrayDeque<ServiceWorker<?>> idle = new ArrayDeque<>();
+  private final ArrayDeque<LaneThread> idle = new ArrayDeque<>();
 
   /** Whether a worker was woken that has not looked for operations since. */
   private boolean isWaking;
@@ -91,48 +93,58 @@ final class ServiceLane implements LaneDuty {
   private volatile boolean hasNoted;
   private volatile boolean leaving;
 
-  private ServiceLane(ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
-    this.service = service;
+  /** A thread of the lane, with a worker. */
+  private final class LaneThread implements Runnable {
+    final ServiceWorker<?> worker = facts.index().workers().get();
+
+    /** Waits until there is an operation. */
+    final Waiter waiter = new Waiter();
+
+    /** Whose operation its worker has, {@code null} if it has none. */
+    @Nullable ClientConnection connection;
+
+    /** Operations since others of the lane had their turn. */
+    int operationsInTurn;
+
+    /** Bytes of a long frame that its worker has taken its operation from, 0 if that was none. */
+    int held;
+
+    @Override
+    public void run() {
+      try {
+        while (next(this)) {
+          worker.carryOut();
+        }
+      } finally {
+        worker.close();
+        workersLeft.countDown();
+      }
+    }
+  }
+
+  private ServiceLane(
+      ServiceFacts facts, Runnable freePlace, LaneLoop loop, int workers, ServiceLimits limits) {
+    this.facts = facts;
+    this.freePlace = freePlace;
     this.loop = loop;
     this.limits = limits;
-    this.longFrames = new LongFrames(limits.longBytes());
+    this.longFrames = new LongFrames<>(limits.longBytes());
     this.workersLeft = new CountDownLatch(workers);
   }
 
-  /** Starts a lane's workers. */
+  /**
+   * Starts a lane's workers.
+   *
+   * @param freePlace run when a client is gone
+   */
   static ServiceLane start(
-      ClientService service, LaneLoop loop, int workers, ServiceLimits limits) {
-    ServiceLane lane = new ServiceLane(service, loop, workers, limits);
+      ServiceFacts facts, Runnable freePlace, LaneLoop loop, int workers, ServiceLimits limits) {
+    ServiceLane lane = new ServiceLane(facts, freePlace, loop, workers, limits);
     for (int i = 0; i < workers; i++) {
-      loop.newThread(service.index().workers().apply(lane)).start();
+      loop.newThread(lane.new LaneThread()).start();
     }
     loop.perform(lane);
     return lane;
-  }
-
-  Selector selector() {
-    return loop.selector();
-  }
-
-  Routes routes() {
-    return service.routes();
-  }
-
-  /** Returns the epoch of the partitions that this process knows. */
-  long epoch() {
-    return service.index().partitioning().get().epoch();
-  }
-
-  String system() {
-    return service.index().metered().name();
-  }
-
-  long statusWord(int place) {
-    return service.statusWord(place);
-  }
-
-  LongFrames longFrames() {
-    return longFrames;
   }
 
   ServiceCounters counters() {
@@ -146,27 +158,27 @@ final class ServiceLane implements LaneDuty {
   }
 
   /**
-   * Takes the result of a worker, if it has one, and gives it the next operation; waits until there
-   * is one.
+   * Takes the result of a thread's worker, if it has one, and gives it the next operation; waits
+   * until there is one.
    *
    * @return whether there is one, and not the end
    */
-  boolean next(ServiceWorker<?> worker) {
+  private boolean next(LaneThread thread) {
     lock.lock();
     try {
-      takeResult(worker);
+      takeResult(thread);
       isWaking = false;
-      if (worker.operationsInTurn >= TURN && !offered.isEmpty()) {
-        endTurn(worker);
+      if (thread.operationsInTurn >= TURN && !offered.isEmpty()) {
+        endTurn(thread);
       }
-      while (!give(worker)) {
+      while (!give(thread)) {
         if (ending) {
           return false;
         }
-        awaitOperation(worker);
+        awaitOperation(thread);
         isWaking = false;
       }
-      worker.operationsInTurn++;
+      thread.operationsInTurn++;
       return true;
     } finally {
       lock.unlock();
@@ -174,8 +186,8 @@ final class ServiceLane implements LaneDuty {
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // In a lane it is what lets others run.
-  private void endTurn(ServiceWorker<?> worker) {
-    worker.operationsInTurn = 0;
+  private void endTurn(LaneThread thread) {
+    thread.operationsInTurn = 0;
     lock.unlock();
     try {
       Thread.yield();
@@ -184,69 +196,70 @@ final class ServiceLane implements LaneDuty {
     }
   }
 
-  private void awaitOperation(ServiceWorker<?> worker) {
-    worker.operationsInTurn = 0;
-    idle.addLast(worker);
-    worker.waiter.begin();
+  private void awaitOperation(LaneThread thread) {
+    thread.operationsInTurn = 0;
+    idle.addLast(thread);
+    thread.waiter.begin();
     lock.unlock();
     try {
-      worker.waiter.await();
+      thread.waiter.await();
     } finally {
       lock.lock();
     }
   }
 
-  private void takeResult(ServiceWorker<?> worker) {
-    ClientConnection connection = worker.connection;
+  private void takeResult(LaneThread thread) {
+    ClientConnection connection = thread.connection;
     if (connection != null) {
-      worker.connection = null;
-      counters.answered(!worker.succeeded());
+      thread.connection = null;
+      counters.answered(!thread.worker.succeeded());
       try {
-        connection.answer(worker);
-        offer(connection);
+        connection.answer(thread.worker);
+        queue(connection);
       } catch (RuntimeException | Error e) {
         // No memory for a long response, for example. The client learns that it was not answered.
         forget(connection);
         LOG.log(Level.ERROR, "a result cannot be sent", e);
       } finally {
-        release(worker);
+        release(thread);
       }
     }
   }
 
-  private boolean give(ServiceWorker<?> worker) {
+  private boolean give(LaneThread thread) {
     boolean given = false;
     while (!given && !offered.isEmpty()) {
       ClientConnection connection = offered.removeFirst();
       connection.isOffered = false;
       if (connection.hasOperation()) {
-        given = give(worker, connection);
+        given = give(thread, connection);
       }
-      offer(connection);
+      queue(connection);
     }
     wakeOne();
     return given;
   }
 
-  private boolean give(ServiceWorker<?> worker, ClientConnection connection) {
+  private boolean give(LaneThread thread, ClientConnection connection) {
     try {
-      connection.take(worker);
+      thread.held = connection.take(thread.worker);
+      thread.connection = connection;
       return true;
     } catch (RuntimeException | Error e) {
       // No memory for a long request, for example. The client learns that it was not answered.
       forget(connection);
       LOG.log(Level.ERROR, "a request cannot be taken", e);
-      worker.connection = null;
-      release(worker);
+      release(thread);
       return false;
     }
   }
 
-  /** Gives back what a worker's request took. */
-  private void release(ServiceWorker<?> worker) {
-    longFrames.release(worker.held);
-    worker.held = 0;
-    worker.releaseMemory();
+  /** Gives back what a request took. */
+  private void release(LaneThread thread) {
+    longFrames.release(thread.held);
+    thread.held = 0;
+    thread.worker.releaseMemory();
+    noteWaiting();
   }
 
   /** Lets another worker look, if there are operations. */
@@ -257,16 +270,29 @@ final class ServiceLane implements LaneDuty {
     }
   }
 
-  /** Puts a connection among those that have operations, if it has one. */
-  void offer(ClientConnection connection) {
+  /** Queues a connection for what it has. */
+  private void queue(ClientConnection connection) {
+    if (connection.hasNews()) {
+      note(connection);
+    }
     if (!connection.isOffered && connection.hasOperation()) {
       connection.isOffered = true;
       offered.addLast(connection);
     }
+    noteWaiting();
+  }
+
+  /** Notes connections that have waited for the memory of others' long frames. */
+  private void noteWaiting() {
+    ClientConnection next = longFrames.next();
+    while (next != null) {
+      note(next);
+      next = longFrames.next();
+    }
   }
 
   /** Notes that a connection has something to be sent or read. */
-  void note(ClientConnection connection) {
+  private void note(ClientConnection connection) {
     if (!connection.isNoted) {
       connection.isNoted = true;
       noted.addLast(connection);
@@ -338,11 +364,11 @@ final class ServiceLane implements LaneDuty {
 
   private void admit() {
     for (Watchdog.Watched arrived = arrivals.poll(); arrived != null; arrived = arrivals.poll()) {
-      ClientConnection connection = new ClientConnection(this, arrived);
+      ClientConnection connection = new ClientConnection(facts, longFrames, arrived);
       connections.add(connection);
       // What came behind its HELLO may have been read with it.
       note(connection);
-      attempt(connection, ClientConnection::register);
+      attempt(connection, each -> each.register(loop.selector()));
       attempt(connection, ClientConnection::receive);
     }
   }
@@ -379,7 +405,6 @@ final class ServiceLane implements LaneDuty {
     if (ready.isValid() && ready.isWritable()) {
       attempt(connection, ClientConnection::flush);
     }
-    offer(connection);
   }
 
   /** What is done with a connection, until its client is gone. */
@@ -393,6 +418,7 @@ final class ServiceLane implements LaneDuty {
     }
     try {
       step.run(connection);
+      queue(connection);
     } catch (IOException clientIsGone) {
       forget(connection);
     } catch (RuntimeException | Error e) {
@@ -404,8 +430,9 @@ final class ServiceLane implements LaneDuty {
   private void forget(ClientConnection connection) {
     connection.close();
     if (connections.remove(connection)) {
-      service.freePlace();
+      freePlace.run();
     }
+    noteWaiting();
   }
 
   private void forEach(Step step) {
@@ -421,11 +448,6 @@ final class ServiceLane implements LaneDuty {
       idle.clear();
       allLeft.countDown();
     }
-  }
-
-  /** Notes that a worker has ended. */
-  void ended() {
-    workersLeft.countDown();
   }
 
   /** Says goodbye to all clients once what is under way is answered. Thread-safe. */

@@ -19,9 +19,11 @@ record ServiceLimits(
     long frameNanos,
     long farewellNanos,
     long longBytes) {
+  static final int CONNECTIONS_MAX = 10_000;
+
   static final ServiceLimits DEFAULTS =
       new ServiceLimits(
-          ClientService.CONNECTIONS_MAX,
+          CONNECTIONS_MAX,
           TimeUnit.SECONDS.toNanos(3),
           TimeUnit.MINUTES.toNanos(10),
           TimeUnit.SECONDS.toNanos(10),

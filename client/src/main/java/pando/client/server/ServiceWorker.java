@@ -15,37 +15,23 @@ import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
-import pando.fabric.lane.Waiter;
 import pando.fabric.server.CallFailedException;
 import pando.index.CorruptNodeException;
 import pando.index.Metered;
 import pando.index.NotServedHereException;
 
 /**
- * A thread of a lane that carries out one operation after the other, with a session of its own. The
- * lane gives it an operation and takes the result; both are in its fields.
+ * Carries out one operation after the other, with a session of its own. Takes an operation from a
+ * request, and adds the result to a response; both are in its fields. Not thread-safe.
  *
  * @param <S> session of what the index has, words or byte strings
  */
-abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
+abstract class ServiceWorker<S extends AutoCloseable> {
   private static final System.Logger LOG = System.getLogger(ServiceWorker.class.getName());
 
-  private final ServiceLane lane;
   private final Metered index;
   private final Supplier<S> opens;
   private @Nullable S session;
-
-  /** Waits until there is an operation. */
-  final Waiter waiter = new Waiter();
-
-  /** Whose operation it is, {@code null} if it has none. */
-  @Nullable ClientConnection connection;
-
-  /** Operations since others of the lane had their turn. */
-  int operationsInTurn;
-
-  /** Bytes of a long frame that it has taken its operation from, 0 if that was none. */
-  int held;
 
   /** Kind of the frame that it came by; {@link ClientFrame#OPERATIONS} has one operation. */
   int kind;
@@ -64,9 +50,11 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
 
   String text = "";
 
+  /** What it failed with for no reason that clients could know, {@code null} if it did not. */
+  @Nullable Throwable unexpected;
+
   /** Creates one that opens its session with its first operation. */
-  ServiceWorker(ServiceLane lane, Metered index, Supplier<S> opens) {
-    this.lane = lane;
+  ServiceWorker(Metered index, Supplier<S> opens) {
     this.index = index;
     this.opens = opens;
   }
@@ -102,26 +90,14 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
   /** Gives back memory that the operation took, as its result was taken. */
   abstract void releaseMemory();
 
-  @Override
-  public void run() {
-    try {
-      while (lane.next(this)) {
-        carryOut();
-      }
-    } finally {
-      close();
-    }
-  }
-
-  private void close() {
+  /** Closes its session; the lane goes on if that fails. */
+  final void close() {
     try {
       if (session != null) {
         session.close();
       }
     } catch (Exception | Error e) {
       LOG.log(Level.WARNING, "a session of the service cannot be closed", e);
-    } finally {
-      lane.ended();
     }
   }
 
@@ -152,7 +128,8 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
     return outcome <= Outcome.YES || outcome == Outcome.FURTHER;
   }
 
-  private void carryOut() {
+  /** Carries out the operation that it has taken. */
+  final void carryOut() {
     begin();
     if (!takes(kind)) {
       outcome = Outcome.OTHER_KIND;
@@ -172,6 +149,7 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
     foundKey = 0;
     foundValue = 0;
     text = "";
+    unexpected = null;
     forget();
   }
 
@@ -205,6 +183,7 @@ abstract class ServiceWorker<S extends AutoCloseable> implements Runnable {
     }
     LOG.log(Level.ERROR, () -> "an operation failed: kind=" + kind + ", op=" + Op.name(op), e);
     text = e.toString();
+    unexpected = e;
     // An error says whether the operation may have happened; of all else that is not known.
     boolean mayHaveHappened =
         e instanceof Error ? UnknownOutcomeException.isSaidBy(e) : session != null && isChange();

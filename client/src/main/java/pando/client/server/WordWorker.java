@@ -31,9 +31,14 @@ final class WordWorker extends ServiceWorker<Session> implements EntryVisitor {
 
   private int entries;
 
-  WordWorker(ServiceLane lane, RangeIndex index) {
-    super(lane, index, index::session);
+  WordWorker(RangeIndex index) {
+    super(index, index::session);
     this.index = index;
+  }
+
+  /** Returns the key of the operation, or the first of the range. */
+  long key() {
+    return key;
   }
 
   @Override

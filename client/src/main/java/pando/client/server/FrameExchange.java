@@ -1,0 +1,197 @@
+package pando.client.server;
+
+import org.jspecify.annotations.Nullable;
+import pando.client.Routes;
+import pando.client.wire.ClientFrame;
+import pando.client.wire.FrameReader;
+import pando.client.wire.FrameWriter;
+import pando.client.wire.Outcome;
+import pando.client.wire.RequestCheck;
+import pando.client.wire.StatusWord;
+import pando.fabric.wire.FrameException;
+
+/**
+ * Frames of one client. Operations are taken from the request that came first, one at a time, by
+ * any worker; results gather in one response until it is finished. Not thread-safe.
+ */
+final class FrameExchange {
+  /** Results of so many bytes wait before nothing more is taken. */
+  static final int UNSENT_MAX = ClientFrame.BYTES_MAX;
+
+  /** A response that has so many bytes takes no further result. */
+  private static final int RESPONSE_FULL =
+      ClientFrame.BYTES_MAX - ClientFrame.RESULT_BYTES - ClientFrame.TEXT_MAX;
+
+  private final ServiceFacts facts;
+  final FrameReader requests = new FrameReader();
+  final FrameWriter responses = new FrameWriter();
+
+  /** Operations of the open request that were not taken yet. */
+  private int untaken;
+
+  /** Operations that were taken and not answered yet. */
+  private int underWay;
+
+  /** Requests that were opened. */
+  private long opened;
+
+  /** Why it ends, {@code null} as long as it does not. */
+  private @Nullable String farewell;
+
+  private boolean isRefused;
+  private boolean saidFarewell;
+
+  /** Whether there may be something to be sent, or read, since this was {@code false} last. */
+  boolean hasNews;
+
+  FrameExchange(ServiceFacts facts) {
+    this.facts = facts;
+  }
+
+  /** Opens requests until one has operations to be taken, or none is there. */
+  void advance() {
+    try {
+      while (untaken == 0 && farewell == null && requests.open()) {
+        open();
+      }
+    } catch (FrameException e) {
+      // The connection ends after a request that makes no sense.
+      untaken = 0;
+      isRefused = true;
+      leave(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void open() throws FrameException {
+    opened++;
+    RequestCheck.check(requests);
+    switch (requests.kind()) {
+      case ClientFrame.ROUTES -> answerRoutes();
+      case ClientFrame.STATUS -> answerStatus();
+      case ClientFrame.SCAN, ClientFrame.BYTES, ClientFrame.BYTE_SCAN -> untaken = 1;
+      default -> untaken = requests.count();
+    }
+    if (untaken == 0) {
+      requests.next();
+    }
+  }
+
+  /** Returns how many requests were opened so far. */
+  long opened() {
+    return opened;
+  }
+
+  /** Returns whether an operation can be taken. */
+  boolean hasOperation() {
+    return untaken > 0 && farewell == null && responses.unsent() < UNSENT_MAX;
+  }
+
+  /** Returns whether nothing is taken that is not answered, and nothing can be taken. */
+  boolean isIdle() {
+    return underWay == 0 && untaken == 0;
+  }
+
+  /** Returns whether operations are under way. */
+  boolean isBusy() {
+    return underWay > 0;
+  }
+
+  /** Gives a worker the next operation; returns whether its request has no other. */
+  boolean take(ServiceWorker<?> worker) {
+    worker.take(requests);
+    underWay++;
+    untaken--;
+    if (untaken > 0) {
+      return false;
+    }
+    requests.next();
+    advance();
+    hasNews = true;
+    return true;
+  }
+
+  /** Takes the result of a worker. */
+  void answer(ServiceWorker<?> worker) {
+    underWay--;
+    if (worker.kind == ClientFrame.OPERATIONS) {
+      if (responses.kind() != 0
+          && (responses.length() > RESPONSE_FULL
+              || responses.count() == ClientFrame.OPERATIONS_MAX)) {
+        finish();
+      }
+      if (responses.kind() == 0) {
+        responses.begin(ClientFrame.OPERATIONS);
+      }
+      worker.addResult(responses);
+    } else {
+      finish();
+      responses.begin(worker.kind);
+      worker.addResult(responses);
+      responses.count(worker.addFound(responses));
+      responses.finish(worker.flags(), worker.sequence, facts.epoch());
+    }
+    hasNews = true;
+  }
+
+  private void answerRoutes() {
+    finish();
+    Routes routes = facts.routes().get();
+    responses.begin(ClientFrame.ROUTES);
+    for (Routes.Route route : routes.routes()) {
+      responses.route(route.low(), route.owner(), route.address());
+    }
+    int flags = routes.isPartitioned() ? ClientFrame.PARTITIONED : 0;
+    responses.finish(flags, requests.sequence(), routes.epoch());
+    hasNews = true;
+  }
+
+  private void answerStatus() {
+    finish();
+    responses.begin(ClientFrame.STATUS);
+    responses.result(Outcome.YES, 0, 0, 0, facts.index().metered().name());
+    for (int place = 0; place < StatusWord.COUNT; place++) {
+      responses.word(facts.statusWord().applyAsLong(place));
+    }
+    responses.count(StatusWord.COUNT);
+    responses.finish(0, requests.sequence(), facts.epoch());
+    hasNews = true;
+  }
+
+  /** Finishes the response in which results gather. */
+  void finish() {
+    if (responses.kind() != 0) {
+      responses.finish(0, 0, facts.epoch());
+    }
+  }
+
+  /** Ends it once what is under way is answered; nothing more is taken. */
+  void leave(String because) {
+    if (farewell == null) {
+      farewell = because;
+      hasNews = true;
+    }
+  }
+
+  /** Finishes what is to be sent, at the end with a farewell. */
+  void finishAll() {
+    finish();
+    if (farewell != null && underWay == 0 && !saidFarewell) {
+      int flags = isRefused ? ClientFrame.REFUSED : 0;
+      addGoodbye(responses, farewell, flags, facts.epoch());
+      saidFarewell = true;
+    }
+  }
+
+  /** Adds that nothing else was done or will be. */
+  static void addGoodbye(FrameWriter responses, String because, int flags, long epoch) {
+    responses.begin(ClientFrame.GOODBYE);
+    responses.result(Outcome.NO, 0, 0, 0, because);
+    responses.count(0);
+    responses.finish(flags, 0, epoch);
+  }
+
+  /** Returns whether nothing comes behind what is to be sent. */
+  boolean saidFarewell() {
+    return saidFarewell;
+  }
+}
