@@ -54,7 +54,7 @@ final class ByteCall extends Call {
     route();
   }
 
-  /** Sets a FLUSH of the compute server that has a key. */
+  @Override
   void flush(long routed) {
     operation(Op.FLUSH, NOTHING, NOTHING, NOTHING);
     key = routed;

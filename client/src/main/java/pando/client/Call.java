@@ -90,6 +90,11 @@ class Call {
     expected = newExpected;
   }
 
+  /** Sets a FLUSH of the compute server that has a key. */
+  void flush(long routed) {
+    operation(Op.FLUSH, routed, 0, 0);
+  }
+
   /** Sets a page of a scan. */
   void scan(long from, long last, int newLimit, boolean isDown) {
     begin(ClientFrame.SCAN);

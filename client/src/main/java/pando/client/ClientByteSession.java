@@ -28,7 +28,7 @@ final class ClientByteSession implements ByteSession {
 
   ClientByteSession(ClientStrings strings) {
     this.strings = strings;
-    this.dispatch = new Dispatch(strings.context());
+    this.dispatch = new Dispatch(strings.context);
   }
 
   private void checkUsable() {

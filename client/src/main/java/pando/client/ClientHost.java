@@ -26,7 +26,7 @@ public interface ClientHost extends AutoCloseable {
 
   /**
    * The way to one compute server, by one connection after another. Its user calls it under a lock,
-   * but {@link #await} and {@link #wakeUp}.
+   * but {@link #await}.
    */
   interface Line {
     /**
@@ -40,11 +40,8 @@ public interface ClientHost extends AutoCloseable {
     /** Has {@link #await} wait, too, until the channel takes bytes; or no more. */
     void awaitRoom(boolean awaits);
 
-    /** Waits until something comes, for a time at most, or until another thread wakes it up. */
+    /** Waits until something comes, for a time at most; any other call lets it go on. */
     void await(long nanosMax) throws IOException;
-
-    /** Lets the thread that waits go on. */
-    void wakeUp();
 
     /** Ends the connection, if there is one. */
     void end();

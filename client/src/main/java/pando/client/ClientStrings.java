@@ -1,31 +1,20 @@
 package pando.client;
 
-import pando.fabric.Fabric;
-import pando.fabric.VerbCounters;
-import pando.index.Metered;
-import pando.index.Meters;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 
 /** Byte strings of compute servers, by a client of them. Thread-safe. */
-final class ClientStrings implements ByteStrings {
-  private final ClientContext context;
-  private final Metered watched;
+final class ClientStrings extends MeteredClient implements ByteStrings {
   private final int keyBytesMax;
   private final int valueBytesMax;
   private volatile boolean closed;
 
   ClientStrings(ClientContext context, int keyBytesMax, int valueBytesMax) {
-    this.context = context;
-    this.watched = new MeteredClient(context);
+    super(context);
     this.keyBytesMax = keyBytesMax;
     this.valueBytesMax = valueBytesMax;
-  }
-
-  ClientContext context() {
-    return context;
   }
 
   /** Checks that an operation may begin. */
@@ -60,26 +49,6 @@ final class ClientStrings implements ByteStrings {
   @Override
   public int valueBytesMax() {
     return valueBytesMax;
-  }
-
-  @Override
-  public String name() {
-    return watched.name();
-  }
-
-  @Override
-  public Fabric fabric() {
-    return watched.fabric();
-  }
-
-  @Override
-  public VerbCounters verbs() {
-    return watched.verbs();
-  }
-
-  @Override
-  public void meters(Meters to) {
-    watched.meters(to);
   }
 
   @Override

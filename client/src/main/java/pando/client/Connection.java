@@ -451,8 +451,7 @@ final class Connection {
       if (call.isUnderWay()) {
         fail(
             new IOException(
-                "no answer in time: milliseconds="
-                    + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
+                "no answer in time: milliseconds=" + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
       }
     } finally {
       lock.unlock();

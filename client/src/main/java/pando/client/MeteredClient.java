@@ -6,7 +6,13 @@ import pando.index.Metered;
 import pando.index.Meters;
 
 /** What can be watched of an index from a client of it: verbs are those of its compute servers. */
-record MeteredClient(ClientContext context) implements Metered {
+class MeteredClient implements Metered {
+  final ClientContext context;
+
+  MeteredClient(ClientContext context) {
+    this.context = context;
+  }
+
   @Override
   public String name() {
     return "client";

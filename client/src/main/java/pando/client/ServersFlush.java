@@ -1,6 +1,5 @@
 package pando.client;
 
-import pando.client.wire.Op;
 import pando.fabric.StalledException;
 
 /** Has each compute server write what it has changed to the pool. */
@@ -50,19 +49,9 @@ final class ServersFlush {
   }
 
   private long flush(long key) {
-    Call call = callFor(key);
+    Call call = strings ? new ByteCall() : new Call();
+    call.flush(key);
     dispatch.run(call);
     return call.epoch;
-  }
-
-  private Call callFor(long key) {
-    if (strings) {
-      ByteCall call = new ByteCall();
-      call.flush(key);
-      return call;
-    }
-    Call call = new Call();
-    call.operation(Op.FLUSH, key, 0, 0);
-    return call;
   }
 }

@@ -170,8 +170,7 @@ final class TcpHost implements ClientHost {
       }
     }
 
-    @Override
-    public void wakeUp() {
+    private void wakeUp() {
       Selector its = selector;
       if (its != null) {
         its.wakeup();

@@ -1,5 +1,6 @@
 package pando.bench.simulate;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -10,10 +11,10 @@ import java.util.Optional;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
+import pando.client.server.FrameDoor;
 import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerProcess.End;
 import pando.cluster.ComputeServerSettings;
@@ -23,14 +24,12 @@ import pando.cluster.Membership;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
-import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
-import pando.index.Session;
 import pando.sim.Cluster;
 import pando.sim.Signal;
 
-/** One start of a compute server of a simulated cluster, and its door, by which clients come. */
+/** One start of a compute server of a simulated cluster, and its doors, by which clients come. */
 final class ClusterServer {
   private static final Duration START_WAIT = Duration.ofSeconds(2);
   private static final Duration COORDINATOR_WAIT = Duration.ofSeconds(60);
@@ -39,18 +38,25 @@ final class ClusterServer {
 
   private final Cluster cluster;
   private final int number;
+  private final long port;
   private final ClusterWatch watch;
   private final Signal idle;
   private final Lock stopping = new ReentrantLock();
-  private final Deque<Session> sessions = new ArrayDeque<>();
+  private final Deque<FrameDoor> doors = new ArrayDeque<>();
   private @Nullable ComputeServerProcess process;
   private @Nullable RangeIndex index;
   private boolean closing;
   private int calls;
 
-  ClusterServer(Cluster cluster, int number, ClusterWatch watch) {
+  /**
+   * Prepares a start.
+   *
+   * @param port for clients, which no other start has
+   */
+  ClusterServer(Cluster cluster, int number, long port, ClusterWatch watch) {
     this.cluster = cluster;
     this.number = number;
+    this.port = port;
     this.watch = watch;
     this.idle = cluster.signal();
   }
@@ -124,30 +130,43 @@ final class ClusterServer {
     return isOpen() && Objects.requireNonNull(index).serves(key) && opened().hasLease();
   }
 
-  /** Returns the routes that it gives clients. */
-  Routes routes() {
-    return opened().routes();
+  /** Returns where clients reach it, and no other start of its number. */
+  String address() {
+    return address(number, port);
   }
 
-  /**
-   * Carries out an operation, as a thread of its lanes does.
-   *
-   * @throws NotServedHereException if it is closed, or another one serves the key
-   */
-  <T> T serve(long key, Function<Session, T> operation) {
+  /** Returns where clients reach a start of a compute server's number; at port 0, the last one. */
+  static String address(int number, long port) {
+    return "compute-" + number + ":" + port;
+  }
+
+  /** Returns the routes that it gives clients, with those addresses that are good now. */
+  private Routes routes() {
+    return Routes.of(opened().routes().partitioning(), this::addressOf);
+  }
+
+  private Optional<String> addressOf(int owner) {
+    return watch.servers().stream()
+        .filter(other -> other.isOpen() && other.number == owner)
+        .reduce((_, later) -> later)
+        .map(ClusterServer::address);
+  }
+
+  /** Carries out requests of a client, as a thread of its lanes does; returns the responses. */
+  byte[] serve(byte[] requests) throws IOException {
     if (!isOpen()) {
-      throw new NotServedHereException(key, number);
+      return FrameDoor.goodbye();
     }
     calls++;
     try {
-      Session session =
-          sessions.isEmpty() ? Objects.requireNonNull(index).session() : sessions.pop();
+      FrameDoor door =
+          doors.isEmpty()
+              ? new FrameDoor(Objects.requireNonNull(index), this::routes)
+              : doors.pop();
       try {
-        T answer = operation.apply(session);
-        watch.answered(this, key);
-        return answer;
+        return door.serve(requests, key -> watch.answered(this, key));
       } finally {
-        sessions.push(session);
+        doors.push(door);
       }
     } finally {
       if (--calls == 0) {
@@ -156,7 +175,7 @@ final class ClusterServer {
     }
   }
 
-  /** Closes the door, waits for what it has begun, and closes the process. */
+  /** Closes its doors, waits for what it has begun, and closes the process. */
   void stop() {
     closing = true;
     stopping.lock();
@@ -165,8 +184,8 @@ final class ClusterServer {
         idle.await(CALL_NANOS_MAX);
       }
       List<Runnable> steps = new ArrayList<>();
-      sessions.forEach(session -> steps.add(session::close));
-      sessions.clear();
+      doors.forEach(door -> steps.add(door::close));
+      doors.clear();
       steps.add(() -> opened().close());
       Closing.all(steps);
     } finally {

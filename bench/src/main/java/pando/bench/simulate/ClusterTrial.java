@@ -8,11 +8,12 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
-import pando.bench.records.MapEntries;
 import pando.client.Routes;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
@@ -26,31 +27,27 @@ import pando.cluster.ServerState;
 import pando.fabric.ComputeServer;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
-import pando.index.Systems;
+import pando.index.Session;
 import pando.index.Tree;
 import pando.sim.Cluster;
-import pando.sim.ClusterOptions;
-import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
-import pando.sim.history.History;
-import pando.sim.history.HistoryCheck;
-import pando.sim.history.RecordedOperation;
 
 /**
  * One seed of a small cluster whose compute servers are processes of module cluster, with all that
  * they do for it: they join, lead, are given ranges and give them away, have a lease, are fenced,
  * end, and start anew. Only their clock, threads, coordinator and fabric are those of the
- * simulation. Clients go by copies of the routes.
+ * simulation. So are clients those of module client.
  *
  * <p>Checked are the history of all clients, what {@link ClusterWatch} sees meanwhile, and, once
  * faults have ended, that all changes end, all compute servers agree on the routes, every key is
  * served, and the tree in the pool is whole. Where a memory server is lost for good, what is left
  * to check is that all changes end but fences, which wait for it.
  */
-public final class ClusterTrial {
+public final class ClusterTrial extends RecordedTrial {
   /** Faults that strike only what these trials have, or what they can bear. */
   public static final Set<Fault> FAULTS =
       Set.of(
@@ -61,6 +58,7 @@ public final class ClusterTrial {
           Fault.CLOCK_JUMP,
           Fault.SESSION_LOST,
           Fault.STALE_ROUTE,
+          Fault.CUT_CLIENT,
           Fault.FULL_POOL,
           Fault.LOSE_MEMORY);
 
@@ -69,15 +67,6 @@ public final class ClusterTrial {
 
   private static final long NANOS_MAX = 4_000_000_000_000L;
   private static final long EVENTS_MAX = 100_000_000;
-  private static final int CHUNK_BYTES = 64 << 10;
-
-  /** Where the pool is full at times, so that compute servers ask for more often. */
-  private static final int SMALL_CHUNK_BYTES = 16 << 10;
-
-  private static final long BYTES_PER_SERVER = 8 << 20;
-  private static final int TCP_PROCESSOR_THREADS = 4;
-  private static final double YIELD_SHARE = 0.05;
-
   /** Shorter than a pause may be. */
   private static final int LEASE_MILLIS = 4;
 
@@ -110,8 +99,6 @@ public final class ClusterTrial {
   /** And so many changes wait for others at most there. */
   private static final int DAMAGED_CHANGES_MAX = 4;
 
-  private static final int FINAL_CLIENT = 1_000;
-
   private static final String WRITE_BACK = "write-back-interval";
   private static final String WRITE_BACK_INTERVAL = "40us";
 
@@ -122,40 +109,24 @@ public final class ClusterTrial {
     LOG.setLevel(Level.OFF);
   }
 
-  private final TrialPlan plan;
-  private final long seed;
-  private final Cluster cluster;
-  private final SplittableRandom random;
   private final IndexOptions options;
-  private final TrialKeys keys;
   private final boolean losesSessions;
   private final boolean damages;
   private final List<Membership> memory = new ArrayList<>();
   private final Config config;
   private final SimCoordinator coordinator;
   private final ClusterWatch watch;
-  private final ClusterRouting routing;
   private final ClusterChanges asking;
-  private final History history = new History();
-  private final TrialClock clock = new TrialClock();
-  private final List<TrialClient> clients = new ArrayList<>();
-  private final List<String> violations = new ArrayList<>();
-  private final TrialHangs hangs = new TrialHangs();
   private final Map<End, Long> ends = new TreeMap<>();
   private Map<Integer, Change> changes = Map.of();
   private List<Change> left = List.of();
   private long starts;
   private long refused;
-  private int working;
   private boolean isAtRest;
   private boolean over;
 
   private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
-    this.plan = plan;
-    this.seed = seed;
-    this.cluster = cluster;
-    this.random = new SplittableRandom(seed);
-    this.keys = new TrialKeys(plan.keys());
+    super(plan, seed, cluster);
     this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
     this.damages = losesSessions && plan.index().name().equals("dex");
@@ -172,7 +143,6 @@ public final class ClusterTrial {
             damages,
             lostNanosMax(),
             cluster::nanos);
-    this.routing = new ClusterRouting(watch);
     this.asking =
         new ClusterChanges(
             new ClusterState(coordinator.connect()),
@@ -229,25 +199,11 @@ public final class ClusterTrial {
     }
   }
 
-  private static ClusterOptions shape(TrialPlan plan, long seed) {
-    return ClusterOptions.defaults()
-        .withServers(plan.computeServers(), plan.memoryServers())
-        .withBytesPerServer(BYTES_PER_SERVER)
-        .withChunkBytes(plan.fillsPool() ? SMALL_CHUNK_BYTES : CHUNK_BYTES)
-        .withHandlers(Systems.handlers())
-        .withNetwork(plan.network())
-        .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
-        .withFaults(plan.faults())
-        .withModel(plan.model())
-        .withYieldShare(YIELD_SHARE)
-        .withSeed(seed);
-  }
-
   private TrialResult run() {
     load();
     announceMemory();
     spawn();
-    runToEnd();
+    runToEnd(() -> cluster.run(NANOS_MAX, EVENTS_MAX));
     watch.close();
     violations.addAll(watch.violations());
     clients.forEach(client -> violations.addAll(client.failures()));
@@ -257,15 +213,8 @@ public final class ClusterTrial {
 
   /** Makes the index, with all keys at compute server 0, which does not run yet. */
   private void load() {
-    TreeMap<Long, Long> initial = new TreeMap<>();
-    for (int i = 0; i < keys.count(); i++) {
-      if (random.nextBoolean()) {
-        initial.put(keys.key(i), -1L - i);
-      }
-    }
-    initial.forEach(history::addInitial);
     try (RangeIndex index = options.createAt(cluster.fabric(0, MAKER), 0)) {
-      index.bulkLoad(new MapEntries(initial), 0.7);
+      load(index);
     }
   }
 
@@ -323,8 +272,7 @@ public final class ClusterTrial {
   }
 
   private void start(int number, Host host) {
-    ClusterServer server = new ClusterServer(cluster, number, watch);
-    starts++;
+    ClusterServer server = new ClusterServer(cluster, number, ++starts, watch);
     try {
       End end = server.run(options, config, host, coordinator::connectComputeServer, () -> over);
       ends.merge(end, 1L, Long::sum);
@@ -349,35 +297,41 @@ public final class ClusterTrial {
   }
 
   private void runClient(int number, SplittableRandom own) {
-    try {
-      while (!routing.open(own)) {
+    try (ClusterClient sessions = sessions(own)) {
+      while (!sessions.connect()) {
+        if (isDown()) {
+          return;
+        }
         cluster.sleepNanos(LOOK_NANOS);
       }
-      TrialClient client = client(number, own, () -> cluster.sleepNanos(thinkNanos(own)));
+      TrialClient client = client(number, own, sessions, () -> rest(own));
       client.run(plan.operations() / (plan.computeServers() * plan.clients()), () -> !isDown());
     } finally {
       working--;
     }
   }
 
-  private TrialClient client(int number, SplittableRandom own, Runnable pace) {
+  private ClusterClient sessions(SplittableRandom own) {
+    List<String> addresses =
+        IntStream.range(0, plan.computeServers())
+            .mapToObj(number -> ClusterServer.address(number, 0))
+            .toList();
+    return new ClusterClient(cluster, watch, addresses, own);
+  }
+
+  private TrialClient client(
+      int number, SplittableRandom own, Supplier<Session> sessions, BooleanSupplier pace) {
     TrialClient client =
         new TrialClient(
-            number,
-            () -> new SimRoutedSession(cluster, routing, own),
-            _ -> true,
-            pace,
-            keys,
-            history,
-            clock,
-            own,
-            this::isViolation);
+            number, sessions, _ -> true, pace, keys, history, clock, own, this::isViolation);
     clients.add(client);
     return client;
   }
 
-  private static long thinkNanos(SplittableRandom own) {
-    return own.nextLong(own.nextInt(REST_EVERY) == 0 ? REST_NANOS : THINK_NANOS);
+  /** Lets a client think; returns whether another one goes on, which has old routes. */
+  private boolean rest(SplittableRandom own) {
+    cluster.sleepNanos(own.nextLong(own.nextInt(REST_EVERY) == 0 ? REST_NANOS : THINK_NANOS));
+    return cluster.faultNanos(Fault.STALE_ROUTE) > 0;
   }
 
   /**
@@ -385,7 +339,9 @@ public final class ClusterTrial {
    * node is damaged but where changes of the tree go through caches.
    */
   private boolean isViolation(PandoException failure) {
-    if (plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
+    boolean isCut =
+        plan.faults().contains(Fault.CUT_CLIENT) && failure instanceof UnknownOutcomeException;
+    if (isCut || plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
       return false;
     }
     return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
@@ -527,29 +483,18 @@ public final class ClusterTrial {
 
   /** Reads and stores every key. */
   private void touch(SplittableRandom own) {
-    Set<Long> keysLeft = new TreeSet<>();
-    for (int i = 0; i < keys.count(); i++) {
-      keysLeft.add(keys.key(i));
-    }
+    Set<Long> keysLeft = allKeys();
     // Where a tree may be damaged, some keys stall for good.
-    client(FINAL_CLIENT + 1, own, () -> {})
-        .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
-  }
-
-  private void runToEnd() {
-    try {
-      TrialWatchdog.run(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
-    } catch (HangException e) {
-      throw new HangException("seed=" + seed + ": " + e.getMessage());
-    } catch (RuntimeException | AssertionError e) {
-      violations.add("the run ended early: " + StackText.of(e));
+    try (ClusterClient sessions = sessions(own)) {
+      client(FINAL_CLIENT + 1, own, sessions, () -> false)
+          .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
     }
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
   private void audit() {
     if (isMemoryLost()) {
-      violations.addAll(HistoryCheck.violations(history));
+      checkHistory();
       return;
     }
     Tree tree;
@@ -565,17 +510,9 @@ public final class ClusterTrial {
       violations.addAll(tree.problems());
     }
     if (tree.problems().isEmpty()) {
-      Set<Long> all = new TreeSet<>(tree.entries().keySet());
-      for (int i = 0; i < keys.count(); i++) {
-        all.add(keys.key(i));
-      }
-      for (long key : all) {
-        long start = clock.tick();
-        Long found = tree.entries().get(key);
-        history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
-      }
+      readLast(tree);
     }
-    violations.addAll(HistoryCheck.violations(history));
+    checkHistory();
   }
 
   private TrialResult result() {
@@ -592,17 +529,7 @@ public final class ClusterTrial {
     }
     counts.put("joined again", (long) watch.rejoined());
     counts.put("losses", (long) watch.losses());
-    return new TrialResult(
-        seed,
-        violations,
-        hangs,
-        history,
-        cluster.faults(),
-        clients.stream().mapToInt(TrialClient::unknown).sum(),
-        Math.toIntExact(count(Change.State.DONE)),
-        cluster.events(),
-        cluster.hash(),
-        counts);
+    return result(Math.toIntExact(count(Change.State.DONE)), counts);
   }
 
   private long count(Change.State state) {

@@ -61,6 +61,9 @@ final class ClusterWatch {
   /** Compute servers that have started, those first that did first. */
   private final List<ClusterServer> servers = new ArrayList<>();
 
+  /** The starts that clients' addresses lead to, also of those that others have replaced. */
+  private final Map<String, ClusterServer> addresses = new HashMap<>();
+
   private final long[] epochs;
 
   /** The least epoch of each number of which something may be answered. */
@@ -125,6 +128,11 @@ final class ClusterWatch {
     return servers;
   }
 
+  /** Returns the compute server that listens at an address of clients. */
+  Optional<ClusterServer> at(String address) {
+    return Optional.ofNullable(addresses.get(address)).filter(ClusterServer::isOpen);
+  }
+
   List<String> violations() {
     return violations;
   }
@@ -147,6 +155,8 @@ final class ClusterWatch {
   /** Notes a start: earlier ones of its number have lost what they lose, and it may lose again. */
   void started(ClusterServer server) {
     servers.add(server);
+    addresses.put(server.address(), server);
+    addresses.put(ClusterServer.address(server.number(), 0), server);
     end(server.number(), server.epoch());
   }
 

@@ -4,23 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.IntStream;
-import pando.bench.records.MapEntries;
 import pando.fabric.PandoException;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
-import pando.index.Systems;
 import pando.index.Tree;
 import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
-import pando.sim.ClusterOptions;
-import pando.sim.NetworkKind;
-import pando.sim.history.History;
-import pando.sim.history.HistoryCheck;
-import pando.sim.history.RecordedOperation;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
@@ -32,48 +22,23 @@ import pando.sim.history.RecordedOperation;
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
  * have one in each.
  */
-public final class Trial {
+public final class Trial extends RecordedTrial {
   private static final long NANOS_MAX = 600_000_000_000L;
   private static final long EVENTS_MAX = 20_000_000;
-  private static final int CHUNK_BYTES = 64 << 10;
-
-  /** Compute servers ask for space more often, so that a full pool is met in more places. */
-  private static final int SMALL_CHUNK_BYTES = 16 << 10;
-
-  private static final long BYTES_PER_SERVER = 4 << 20;
-
-  /** So many that verbs of different connections take effect between each other. */
-  private static final int TCP_PROCESSOR_THREADS = 4;
-
-  private static final double YIELD_SHARE = 0.05;
   private static final int CHANGES_MAX = 12;
-  private static final int FINAL_CLIENT = 1_000;
   private static final int NONE = -1;
 
-  private final TrialPlan plan;
-  private final long seed;
-  private final SplittableRandom random;
   private final IndexOptions options;
-  private final TrialKeys keys;
-  private final History history = new History();
-  private final TrialClock clock = new TrialClock();
   private final List<RangeIndex> indexes = new ArrayList<>();
-  private final List<TrialClient> clients = new ArrayList<>();
-  private final List<String> violations = new ArrayList<>();
-  private final TrialHangs hangs = new TrialHangs();
 
   /** Indexes that replaced those of dead processes. */
   private final List<RangeIndex> joined = new ArrayList<>();
 
   private int finalClients = FINAL_CLIENT;
   private int changes;
-  private int working;
 
-  private Trial(TrialPlan plan, long seed) {
-    this.plan = plan;
-    this.seed = seed;
-    this.random = new SplittableRandom(seed);
-    this.keys = new TrialKeys(plan.keys());
+  private Trial(TrialPlan plan, long seed, Cluster cluster) {
+    super(plan, seed, cluster);
     this.options = plan.draw(random);
   }
 
@@ -83,62 +48,33 @@ public final class Trial {
    * @throws HangException if the run makes no progress
    */
   public static TrialResult run(TrialPlan plan, long seed) {
-    return new Trial(plan, seed).run();
+    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+      return new Trial(plan, seed, cluster).run();
+    }
   }
 
   private TrialResult run() {
-    ClusterOptions cluster =
-        ClusterOptions.defaults()
-            .withServers(plan.computeServers(), plan.memoryServers())
-            .withBytesPerServer(BYTES_PER_SERVER)
-            .withChunkBytes(plan.fillsPool() ? SMALL_CHUNK_BYTES : CHUNK_BYTES)
-            .withHandlers(Systems.handlers())
-            .withNetwork(plan.network())
-            .withProcessorThreads(plan.network() == NetworkKind.TCP ? TCP_PROCESSOR_THREADS : 1)
-            .withFaults(plan.faults())
-            .withModel(plan.model())
-            .withYieldShare(YIELD_SHARE)
-            .withSeed(seed);
-    try (Cluster running = new Cluster(cluster)) {
-      open(running);
-      spawn(running);
-      if (runToEnd(running) && !plan.isHarmless()) {
-        findHangs(running);
-      }
-      clients.forEach(client -> violations.addAll(client.failures()));
-      audit(running);
-      return new TrialResult(
-          seed,
-          violations,
-          hangs,
-          history,
-          running.faults(),
-          clients.stream().mapToInt(TrialClient::unknown).sum(),
-          changes,
-          running.events(),
-          running.hash(),
-          Map.of());
+    open();
+    spawn();
+    if (runToEnd(() -> cluster.run(NANOS_MAX, EVENTS_MAX)) && !plan.isHarmless()) {
+      findHangs();
     }
+    clients.forEach(client -> violations.addAll(client.failures()));
+    audit();
+    return result(changes, Map.of());
   }
 
-  private void open(Cluster cluster) {
+  private void open() {
     boolean together = seed % 2 == 0;
     int servers = plan.computeServers();
     indexes.add(options.create(cluster.fabric(0), 0, together ? servers : 1));
-    TreeMap<Long, Long> initial = new TreeMap<>();
-    for (int i = 0; i < keys.count(); i++) {
-      if (random.nextBoolean()) {
-        initial.put(keys.key(i), -1L - i);
-      }
-    }
-    initial.forEach(history::addInitial);
-    indexes.getFirst().bulkLoad(new MapEntries(initial), 0.7);
+    load(indexes.getFirst());
     for (int server = 1; server < servers && !together; server++) {
       indexes.add(options.join(cluster.fabric(server), server, 1));
     }
   }
 
-  private void spawn(Cluster cluster) {
+  private void spawn() {
     int count = plan.computeServers() * plan.clients();
     working = count;
     for (int number = 0; number < count; number++) {
@@ -163,12 +99,12 @@ public final class Trial {
     for (int i = 0; i < indexes.size(); i++) {
       if (options.hasMovablePartitions() && options.computeServers() > 1) {
         TrialChanges changing = new TrialChanges(indexes.get(i), keys, random.split());
-        cluster.core(i).spawn("changes-" + i, () -> change(cluster, changing));
+        cluster.core(i).spawn("changes-" + i, () -> change(changing));
       }
     }
   }
 
-  private void change(Cluster cluster, TrialChanges changing) {
+  private void change(TrialChanges changing) {
     for (int i = 0; i < CHANGES_MAX && working > 0; i++) {
       cluster.sleepNanos(random.nextLong(200_000));
       try {
@@ -183,46 +119,26 @@ public final class Trial {
     }
   }
 
-  /** Runs all clients; returns whether all of them ended. */
-  private boolean runToEnd(Cluster cluster) {
-    return watch(cluster, () -> cluster.run(NANOS_MAX, EVENTS_MAX));
-  }
-
-  private boolean watch(Cluster cluster, Runnable run) {
-    try {
-      TrialWatchdog.run(cluster, run);
-      return true;
-    } catch (HangException e) {
-      throw new HangException("seed=" + seed + ": " + e.getMessage());
-    } catch (RuntimeException | AssertionError e) {
-      violations.add("the run ended early: " + StackText.of(e));
-      return false;
-    }
-  }
-
   /**
    * Touches every key once the faults have ended, by a new session of each index, one after the
    * other. Where compute servers have died, a process that lives joins with them.
    */
-  private void findHangs(Cluster cluster) {
-    Set<Long> keysLeft = new TreeSet<>();
-    for (int i = 0; i < keys.count(); i++) {
-      keysLeft.add(keys.key(i));
-    }
+  private void findHangs() {
+    Set<Long> keysLeft = allKeys();
     IntStream hosts = IntStream.range(0, plan.computeServers());
     int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
     for (int i = 0; i < indexes.size() && alive != NONE; i++) {
       if (cluster.isCrashed(i)) {
-        replace(cluster, i, alive);
+        replace(i, alive);
       } else {
-        touch(cluster, indexes.get(i), i, keysLeft);
+        touch(indexes.get(i), i, keysLeft);
       }
     }
-    joined.forEach(index -> touch(cluster, index, alive, keysLeft));
+    joined.forEach(index -> touch(index, alive, keysLeft));
   }
 
   /** Has the compute servers of a process that died join anew in another. */
-  private void replace(Cluster cluster, int died, int host) {
+  private void replace(int died, int host) {
     int first = indexes.size() == 1 ? 0 : died;
     int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
     for (int server = first; server < end; server++) {
@@ -236,17 +152,17 @@ public final class Trial {
     }
   }
 
-  private void touch(Cluster cluster, RangeIndex index, int host, Set<Long> keysLeft) {
+  private void touch(RangeIndex index, int host, Set<Long> keysLeft) {
     int number = ++finalClients;
     TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
     clients.add(last);
     cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
     long eventsMax = cluster.events() + EVENTS_MAX;
-    watch(cluster, () -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
+    runToEnd(() -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
   }
 
   /** Checks the tree in the pool, and the history with what is in it as a last read. */
-  private void audit(Cluster cluster) {
+  private void audit() {
     for (int i = 0; i < indexes.size(); i++) {
       if (plan.isLossless() && indexes.get(i) instanceof OrcaIndex index) {
         auditCaches(index);
@@ -270,16 +186,8 @@ public final class Trial {
               + ", reached="
               + tree.nodes());
     }
-    Set<Long> all = new TreeSet<>(tree.entries().keySet());
-    for (int i = 0; i < keys.count(); i++) {
-      all.add(keys.key(i));
-    }
-    for (long key : all) {
-      long start = clock.tick();
-      Long found = tree.entries().get(key);
-      history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
-    }
-    violations.addAll(HistoryCheck.violations(history));
+    readLast(tree);
+    checkHistory();
   }
 
   private void auditCaches(OrcaIndex index) {

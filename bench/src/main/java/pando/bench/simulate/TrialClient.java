@@ -43,7 +43,7 @@ final class TrialClient {
   private final int number;
   private final Supplier<Session> sessions;
   private final LongPredicate serves;
-  private final Runnable pace;
+  private final BooleanSupplier pace;
   private final TrialKeys keys;
   private final History history;
   private final TrialClock clock;
@@ -79,7 +79,15 @@ final class TrialClient {
       RandomGenerator random,
       boolean strict) {
     this(
-        number, index::session, index::serves, () -> {}, keys, history, clock, random, _ -> strict);
+        number,
+        index::session,
+        index::serves,
+        () -> false,
+        keys,
+        history,
+        clock,
+        random,
+        _ -> strict);
   }
 
   /**
@@ -87,14 +95,14 @@ final class TrialClient {
    *
    * @param sessions opens sessions
    * @param serves whether an operation on a key has a chance
-   * @param pace called before each operation
+   * @param pace called before each operation; returns whether it is done with another session
    * @param isViolation whether an operation must not fail so
    */
   TrialClient(
       int number,
       Supplier<Session> sessions,
       LongPredicate serves,
-      Runnable pace,
+      BooleanSupplier pace,
       TrialKeys keys,
       History history,
       TrialClock clock,
@@ -129,7 +137,9 @@ final class TrialClient {
   /** Runs operations, fewer if they are of no use any more. */
   void run(int operations, BooleanSupplier areOfUse) {
     for (int i = 0; i < operations && stalls < STALLS_MAX && areOfUse.getAsBoolean(); i++) {
-      pace.run();
+      if (pace.getAsBoolean()) {
+        reopen();
+      }
       boolean shrinking = i / (operations / 4 + 1) % 2 == 1;
       if (random.nextInt(20) == 0) {
         scan(random.nextBoolean());
@@ -138,11 +148,15 @@ final class TrialClient {
       }
       if (random.nextInt(SESSION_OPERATIONS) == 0) {
         estimateSize();
-        session.close();
-        session = sessions.get();
+        reopen();
       }
     }
     session.close();
+  }
+
+  private void reopen() {
+    session.close();
+    session = sessions.get();
   }
 
   /**

@@ -41,6 +41,7 @@ class PlantedBugTest {
     "bytes-record-kept,         bytes, 1",
     "fence-answered-early,      dex, 1",
     "cluster-lease-unchecked,   orca, 1",
+    "cluster-sent-twice,        orca, 1",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
@@ -82,6 +83,7 @@ class PlantedBugTest {
     "cluster-predecessors-kept, p-sherman, 16",
     "cluster-not-adopted,       orca, 1",
     "cluster-rejoined-unlooked, p-sherman, 11",
+    "cluster-cut-done,          orca, 1",
     "cluster-routes-kept,       orca, 1",
     "cluster-failure-repeated,  orca, 3",
     "cluster-sweep-forgets,     orca, 2",
@@ -151,6 +153,8 @@ class PlantedBugTest {
     private static Set<Fault> ofClusters() {
       return switch (System.getProperty("pando.plant", "")) {
         case "cluster-failure-repeated" -> EnumSet.of(Fault.LOSE_MEMORY, Fault.SESSION_LOST);
+        // Where sessions are lost, operations may fail.
+        case "cluster-routes-kept" -> EnumSet.of(Fault.STALE_ROUTE);
         default -> {
           Set<Fault> faults = EnumSet.copyOf(ClusterTrial.FAULTS);
           faults.removeAll(Set.of(Fault.LOSE_MEMORY, Fault.FULL_POOL));

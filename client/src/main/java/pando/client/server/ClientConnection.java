@@ -96,7 +96,7 @@ final class ClientConnection {
 
   /** Reads what came, as far as there is room. */
   void receive() throws IOException {
-    if (frames.saidFarewell()) {
+    if (frames.saidFarewell) {
       drain();
       return;
     }
@@ -203,7 +203,7 @@ final class ClientConnection {
     }
     boolean isFull =
         responses.unsent() > 0 || (channel instanceof SecureChannel tls && !tls.flush());
-    boolean isOver = frames.saidFarewell();
+    boolean isOver = frames.saidFarewell;
     if (isOver && !isFull && socket.isOpen()) {
       socket.shutdownOutput();
     }
@@ -234,21 +234,21 @@ final class ClientConnection {
     boolean isPartial = !requests.isOpen() && !requests.isEmpty() && !awaitsRoom;
     if (!isPartial) {
       partialSince = 0;
-    } else if (partialSince == 0 || frames.opened() != openedBefore) {
+    } else if (partialSince == 0 || frames.opened != openedBefore) {
       partialSince = now | 1;
-      openedBefore = frames.opened();
+      openedBefore = frames.opened;
     }
     boolean takesNothing = responses.unsent() > 0 && now - unsentSince > limits.frameNanos();
     boolean takesLittle = unsentLong > 0 && now - unsentLongSince > limits.frameNanos();
     boolean sendsNothing = partialSince != 0 && now - partialSince > limits.frameNanos();
-    boolean stays = frames.saidFarewell() && now - unsentSince > limits.farewellNanos();
+    boolean stays = frames.saidFarewell && now - unsentSince > limits.farewellNanos();
     if (takesNothing || takesLittle || sendsNothing || stays) {
       throw new IOException("the client takes too long");
     }
-    if (frames.isIdle() && now - heard > limits.idleNanos()) {
+    if (frames.underWay == 0 && frames.untaken == 0 && now - heard > limits.idleNanos()) {
       leave("nothing came for a long time");
     }
-    if (!frames.isBusy()) {
+    if (frames.underWay == 0) {
       requests.shrink();
       responses.shrink();
     }

@@ -93,24 +93,6 @@ public final class ClientService implements AutoCloseable {
     return Math.min(Runtime.getRuntime().availableProcessors(), LANES_MAX);
   }
 
-  /** Starts a service with the {@linkplain #defaultLanes default} number of lanes. */
-  public static ClientService start(
-      RangeIndex index,
-      InetSocketAddress address,
-      Authentication authentication,
-      Supplier<Routes> routes) {
-    return start(index, address, authentication, routes, defaultLanes());
-  }
-
-  /** Starts a service with the {@linkplain #defaultLanes default} number of lanes. */
-  public static ClientService start(
-      ByteStrings strings,
-      InetSocketAddress address,
-      Authentication authentication,
-      Supplier<Routes> routes) {
-    return start(strings, address, authentication, routes, defaultLanes());
-  }
-
   /**
    * Starts a service.
    *
@@ -194,8 +176,7 @@ public final class ClientService implements AutoCloseable {
     if (fabric.lane(name) instanceof LaneLoop loop) {
       return ServiceLane.start(facts, places::release, loop, SESSIONS_PER_LANE, limits);
     }
-    throw new IllegalArgumentException(
-        "no lanes that can serve sockets: fabric=" + fabric.name());
+    throw new IllegalArgumentException("no lanes that can serve sockets: fabric=" + fabric.name());
   }
 
   /** Returns where it listens. */

@@ -13,8 +13,9 @@ import pando.client.wire.FrameWriter;
 import pando.index.RangeIndex;
 
 /**
- * Serves clients without sockets: the thread that brings requests carries them out. So the simulator
- * runs what a {@link ClientService} does with frames. One client at a time; not thread-safe.
+ * Serves clients without sockets: the thread that brings requests carries them out. So the
+ * simulator runs what a {@link ClientService} does with frames. One client at a time; not
+ * thread-safe.
  */
 public final class FrameDoor implements AutoCloseable {
   private final FrameExchange frames;
@@ -27,7 +28,8 @@ public final class FrameDoor implements AutoCloseable {
   }
 
   /**
-   * Carries out requests, and returns the responses. What a service would log as an error is thrown.
+   * Carries out requests, and returns the responses. What a service would log as an error is
+   * thrown.
    *
    * @param requests as bytes, all of them whole
    * @param answered receives the key of each operation that is done, before any other begins

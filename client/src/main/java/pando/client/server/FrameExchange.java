@@ -27,19 +27,21 @@ final class FrameExchange {
   final FrameWriter responses = new FrameWriter();
 
   /** Operations of the open request that were not taken yet. */
-  private int untaken;
+  int untaken;
 
   /** Operations that were taken and not answered yet. */
-  private int underWay;
+  int underWay;
 
   /** Requests that were opened. */
-  private long opened;
+  long opened;
 
   /** Why it ends, {@code null} as long as it does not. */
   private @Nullable String farewell;
 
   private boolean isRefused;
-  private boolean saidFarewell;
+
+  /** Whether nothing comes behind what is to be sent. */
+  boolean saidFarewell;
 
   /** Whether there may be something to be sent, or read, since this was {@code false} last. */
   boolean hasNews;
@@ -76,24 +78,9 @@ final class FrameExchange {
     }
   }
 
-  /** Returns how many requests were opened so far. */
-  long opened() {
-    return opened;
-  }
-
   /** Returns whether an operation can be taken. */
   boolean hasOperation() {
     return untaken > 0 && farewell == null && responses.unsent() < UNSENT_MAX;
-  }
-
-  /** Returns whether nothing is taken that is not answered, and nothing can be taken. */
-  boolean isIdle() {
-    return underWay == 0 && untaken == 0;
-  }
-
-  /** Returns whether operations are under way. */
-  boolean isBusy() {
-    return underWay > 0;
   }
 
   /** Gives a worker the next operation; returns whether its request has no other. */
@@ -188,10 +175,5 @@ final class FrameExchange {
     responses.result(Outcome.NO, 0, 0, 0, because);
     responses.count(0);
     responses.finish(flags, 0, epoch);
-  }
-
-  /** Returns whether nothing comes behind what is to be sent. */
-  boolean saidFarewell() {
-    return saidFarewell;
   }
 }

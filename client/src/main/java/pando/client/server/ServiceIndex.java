@@ -26,12 +26,7 @@ record ServiceIndex(
     int valueBytesMax) {
   static ServiceIndex of(RangeIndex index) {
     return new ServiceIndex(
-        index,
-        index::partitioning,
-        () -> new WordWorker(index),
-        false,
-        Long.BYTES,
-        Long.BYTES);
+        index, index::partitioning, () -> new WordWorker(index), false, Long.BYTES, Long.BYTES);
   }
 
   static ServiceIndex of(ByteStrings strings) {

@@ -457,7 +457,7 @@ class ClientServiceTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() ->
             ClientService.start(
-                index, new InetSocketAddress("192.0.2.1", 0), Authentication.none(), Routes::alone))
+                index, new InetSocketAddress("192.0.2.1", 0), Authentication.none(), Routes::alone, 1))
         .withMessageContaining("only loopback");
     for (int lanes : new int[] {-1, 0, ClientService.LANES_MAX + 1}) {
       assertThatIllegalArgumentException()
@@ -468,7 +468,7 @@ class ClientServiceTest {
     try (ClientService service = start(ServiceLimits.DEFAULTS)) {
       assertThatExceptionOfType(TcpException.class)
           .isThrownBy(() ->
-              ClientService.start(index, service.address(), Authentication.none(), Routes::alone))
+              ClientService.start(index, service.address(), Authentication.none(), Routes::alone, 1))
           .withMessageContaining("cannot listen");
     }
   }

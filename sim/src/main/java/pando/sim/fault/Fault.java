@@ -32,11 +32,17 @@ public enum Fault {
    */
   SESSION_LOST(0.04, 12_000_000),
   /**
-   * What is known of the routes is old: a client goes by a copy that it had before, or what a
+   * What is known of the routes is old: those of a client that was not used for long, or what a
    * session with the coordinator reads stands still for a while. Of clusters alone; its probability
    * is per operation of a client, and per read of the coordinator.
    */
   STALE_ROUTE(0.01, 5_000_000),
+  /**
+   * The connection of a client to a compute server is cut while a request is under way, which is
+   * carried out or not. Of clusters alone; its probability is per request, and the client learns of
+   * it after a while.
+   */
+  CUT_CLIENT(0.003, 1_000_000),
   /** A verb takes effect, and its completion is lost. */
   LOST_COMPLETION(0.0005, 0),
   /** A doorbell list ends in the middle, with an error. */
@@ -92,7 +98,10 @@ public enum Fault {
 
   /** Returns whether it strikes only where compute servers are those of a cluster. */
   public boolean isOfClusters() {
-    return this == SESSION_LOST || this == STALE_ROUTE || this == LOSE_MEMORY;
+    return switch (this) {
+      case SESSION_LOST, STALE_ROUTE, CUT_CLIENT, LOSE_MEMORY -> true;
+      default -> false;
+    };
   }
 
   /** Returns whether it strikes no more than once in a run. */

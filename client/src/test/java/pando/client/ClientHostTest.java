@@ -1,0 +1,179 @@
+package pando.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import pando.client.server.FrameDoor;
+import pando.fabric.Fabric;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+import pando.index.Pools;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.SystemUnderTest;
+
+/** A client on a host whose time passes only in pauses, at a compute server without sockets. */
+class ClientHostTest {
+  private static final String ADDRESS = "compute:1";
+
+  private final List<Long> pauses = new ArrayList<>();
+  private Fabric fabric;
+  private RangeIndex index;
+  private FrameDoor door;
+  private long nanos;
+
+  /** Whether the compute server says goodbye to each request. */
+  private boolean isClosed;
+
+  /** Whether connections are cut with the next request; once it was carried out, or before. */
+  private boolean cutsBehind;
+
+  private boolean cutsBefore;
+
+  @BeforeEach
+  void open() {
+    fabric = Pools.open(2, 16 << 20, 1);
+    index = SystemUnderTest.DEX.tiny(1).create(fabric);
+    door = new FrameDoor(index, Routes::alone);
+  }
+
+  @AfterEach
+  void close() {
+    door.close();
+    index.close();
+    fabric.close();
+  }
+
+  private PandoClient connect() {
+    ClientOptions options = ClientOptions.defaults().withPatience(Duration.ofMillis(200));
+    return PandoClient.connect(List.of(ADDRESS), options, new Host());
+  }
+
+  @Test
+  void shouldPauseLongerEachTimeAndGiveUpAfterItsPatience() {
+    try (PandoClient client = connect();
+        Session session = client.session()) {
+      isClosed = true;
+      assertThatThrownBy(() -> session.put(1, 1))
+          .isInstanceOf(StalledException.class)
+          .hasMessageContaining("key=1, attempts=9, milliseconds=254")
+          .hasMessageContaining("the compute server closes");
+      assertThat(pauses.stream().map(TimeUnit.NANOSECONDS::toMillis))
+          .containsExactly(2L, 4L, 8L, 16L, 32L, 64L, 64L, 64L);
+      isClosed = false;
+      assertThat(session.get(1)).isFalse();
+    }
+  }
+
+  @Test
+  void shouldReadAgainAndNotChangeAgainWhereItIsCut() {
+    try (PandoClient client = connect();
+        Session session = client.session()) {
+      cutsBehind = true;
+      assertThatThrownBy(() -> session.put(1, 1)).isInstanceOf(UnknownOutcomeException.class);
+      assertThat(session.get(1)).isTrue();
+      cutsBefore = true;
+      assertThatThrownBy(() -> session.put(1, 2)).isInstanceOf(UnknownOutcomeException.class);
+      cutsBefore = true;
+      assertThat(session.get(1)).isTrue();
+      assertThat(session.value()).isEqualTo(1);
+      assertThat(pauses).isEmpty();
+    }
+  }
+
+  private final class Host implements ClientHost {
+    @Override
+    public long nanoTime() {
+      return nanos;
+    }
+
+    @Override
+    public void pause(long duration) {
+      pauses.add(duration);
+      nanos += duration;
+    }
+
+    @Override
+    public long random() {
+      return 1;
+    }
+
+    @Override
+    public Line line(String address) {
+      assertThat(address).isEqualTo(ADDRESS);
+      return new DoorLine();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** Serves what goes when the client waits. */
+  private final class DoorLine implements ClientHost.Line, ByteChannel {
+    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
+    private ByteBuffer responses = ByteBuffer.allocate(0);
+    private boolean isCut;
+
+    @Override
+    public ByteChannel open() {
+      requests.reset();
+      responses.limit(responses.position());
+      isCut = false;
+      return this;
+    }
+
+    @Override
+    public void await(long nanosMax) throws IOException {
+      if (!cutsBefore) {
+        byte[] asked = requests.toByteArray();
+        byte[] answer = isClosed ? FrameDoor.goodbye() : door.serve(asked, key -> {});
+        responses = ByteBuffer.wrap(cutsBehind ? new byte[0] : answer);
+      }
+      requests.reset();
+      isCut = cutsBefore || cutsBehind;
+      cutsBefore = false;
+      cutsBehind = false;
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+      byte[] bytes = new byte[from.remaining()];
+      from.get(bytes);
+      requests.writeBytes(bytes);
+      return bytes.length;
+    }
+
+    @Override
+    public int read(ByteBuffer to) {
+      int bytes = Math.min(responses.remaining(), to.remaining());
+      to.put(responses.slice().limit(bytes));
+      responses.position(responses.position() + bytes);
+      return bytes == 0 && isCut ? -1 : bytes;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return !isCut;
+    }
+
+    @Override
+    public void awaitRoom(boolean awaits) {}
+
+    @Override
+    public void end() {}
+
+    @Override
+    public void close() {}
+  }
+}
