@@ -380,8 +380,9 @@ final class Agent {
       return partitions.sizeEstimate(number);
     } catch (FencedException e) {
       throw e;
-    } catch (PandoException e) {
-      // What it says is for people, and to choose whose range is divided.
+    } catch (PandoException | IllegalArgumentException e) {
+      // What it says is for people, and to choose whose range is divided. It may have been taken
+      // out of this process by a removal of which that is not known yet.
       return 0;
     }
   }
