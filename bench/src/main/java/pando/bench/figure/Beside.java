@@ -1,6 +1,9 @@
 package pando.bench.figure;
 
-import static pando.bench.figure.FigureLine.NOT_GIVEN;
+import static pando.bench.figure.Measure.BYTES;
+import static pando.bench.figure.Measure.MOPS;
+import static pando.bench.figure.Measure.RATIO;
+import static pando.bench.figure.Measure.TRIPS;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,9 +11,12 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import pando.bench.run.Measurement;
-import pando.bench.workload.Distribution;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import pando.bench.workload.Workload;
+import pando.cli.text.Numbers;
 import pando.index.IndexSystem;
 import pando.index.dex.DexOptions;
 import pando.index.orca.DirectoryTooLargeException;
@@ -18,9 +24,6 @@ import pando.index.orca.OrcaOptions;
 
 /** ORCA beside DEX, and beside the best of the other systems. */
 final class Beside {
-  /** The measure of ORCA's throughput over that of the best of the others. */
-  static final String RATIO = "x";
-
   /** Begins the measures of the best of the others. */
   static final String BEST = "best";
 
@@ -39,6 +42,35 @@ final class Beside {
     this.results = results;
   }
 
+  /**
+   * Returns a figure of rows, which are bars. Its remark says where ORCA is behind, and which
+   * places have no row, because their caches are too small.
+   *
+   * @param places what names the rows of each workload, if they are those of a sweep
+   */
+  static Figure figure(
+      String name, String title, Set<String> places, Function<Lab, List<FigureLine>> rows) {
+    return new Figure(name, title, (records, seed) -> rows.apply(Lab.ofDex(records, seed)))
+        .drawnBy(BesidePlots::bars)
+        .summedUpBy(lines -> remark(lines).map(remark -> remark + leftOut(places, lines)));
+  }
+
+  /**
+   * Returns a figure of lookups and updates, drawn as curves.
+   *
+   * @param across what the places stand for
+   * @param places what is changed in the testbed for each
+   */
+  static Figure sweep(
+      String name,
+      String title,
+      String across,
+      Map<String, UnaryOperator<Lab>> places,
+      List<IndexSystem> systems) {
+    return figure(name, title, places.keySet(), lab -> sweep(lab, places, systems))
+        .drawnBy(lines -> BesidePlots.curves(across, lines));
+  }
+
   /** Runs loads on systems, among them ORCA and DEX. */
   static Beside run(Lab lab, List<IndexSystem> systems, List<Load> loads) {
     return new Beside(lab.runEach(systems, loads));
@@ -48,20 +80,19 @@ final class Beside {
    * Runs lookups and updates on several testbeds, with a warm-up in which large caches are filled
    * and settle, too; returns a row for each load on each testbed. A testbed whose caches are too
    * small for ORCA's directory has no row.
-   *
-   * @param labs testbeds of so many records, by name
    */
-  static List<FigureLine> sweep(Map<String, Lab> labs, List<IndexSystem> systems, long records) {
+  private static List<FigureLine> sweep(
+      Lab lab, Map<String, UnaryOperator<Lab>> places, List<IndexSystem> systems) {
     List<Load> loads =
         SWEPT.stream()
             .map(workload ->
-                new Load(workload, Distribution.ZIPFIAN)
-                    .withWarmup(2 * records)
-                    .forMillis(millis(records)))
+                Load.zipfian(workload)
+                    .withWarmup(2 * lab.records())
+                    .forMillis(millis(lab.records())))
             .toList();
     Map<String, Beside> points = new LinkedHashMap<>();
-    labs.forEach(
-        (name, lab) -> runIfHeld(lab, systems, loads).ifPresent(its -> points.put(name, its)));
+    places.forEach((name, change) ->
+        runIfHeld(change.apply(lab), systems, loads).ifPresent(its -> points.put(name, its)));
     List<FigureLine> lines = new ArrayList<>();
     for (Load load : loads) {
       points.forEach(
@@ -94,21 +125,29 @@ final class Beside {
     Results orca = of(OrcaOptions.ORCA);
     Results best = of(other);
     String row = what + BESIDE + other.title();
-    return List.of(
-        line(row, "ORCA Mops", orca.megaOps(load)),
-        line(row, "DEX Mops", of(DexOptions.DEX).megaOps(load)),
-        line(row, BEST + " Mops", best.megaOps(load)),
-        line(row, RATIO, orca.over(best, load)),
-        line(row, "ORCA trips", trips(orca, load)),
-        line(row, BEST + " trips", trips(best, load)),
-        line(row, "ORCA bytes", bytes(orca, load)),
-        line(row, BEST + " bytes", bytes(best, load)));
+    List<FigureLine> lines = new ArrayList<>();
+    add(lines, row, "ORCA", MOPS, orca, load);
+    add(lines, row, "DEX", MOPS, of(DexOptions.DEX), load);
+    add(lines, row, BEST, MOPS, best, load);
+    double ratio = orca.number(RATIO, load) / best.number(RATIO, load);
+    lines.add(FigureLine.ours(row, RATIO.name(), ratio));
+    for (Measure measure : List.of(TRIPS, BYTES)) {
+      add(lines, row, "ORCA", measure, orca, load);
+      add(lines, row, BEST, measure, best, load);
+    }
+    return lines;
+  }
+
+  private static void add(
+      List<FigureLine> lines, String row, String subject, Measure measure, Results its, Load load) {
+    String name = subject + " " + measure.name();
+    lines.add(FigureLine.ours(row, name, its.number(measure, load)));
   }
 
   private IndexSystem bestOther(Load load) {
     return results.keySet().stream()
         .filter(system -> !system.equals(OrcaOptions.ORCA))
-        .max(Comparator.comparingDouble(system -> of(system).megaOps(load)))
+        .max(Comparator.comparingDouble(system -> of(system).number(MOPS, load)))
         .orElseThrow();
   }
 
@@ -120,17 +159,34 @@ final class Beside {
     return its;
   }
 
-  private static FigureLine line(String what, String measure, double ours) {
-    return new FigureLine(what, measure, NOT_GIVEN, ours);
+  /** Returns in how many rows ORCA does not lead, and in which; nothing if there are none. */
+  static Optional<String> remark(List<FigureLine> lines) {
+    List<FigureLine> ratios = lines.stream().filter(Beside::isRatio).toList();
+    if (ratios.isEmpty()) {
+      return Optional.empty();
+    }
+    List<FigureLine> behind = ratios.stream().filter(line -> line.ours() < 1).toList();
+    String start = "ORCA does not lead in " + behind.size() + " of " + ratios.size() + " rows";
+    String rows =
+        behind.stream()
+            .map(line -> line.what() + " (" + Numbers.decimal(line.ours(), 2) + " x)")
+            .collect(Collectors.joining("; "));
+    return Optional.of((rows.isEmpty() ? start : start + ": " + rows) + ".");
   }
 
-  private static double trips(Results results, Load load) {
-    Measurement measured = results.measurement(load);
-    return measured.perOperation(measured.verbs.roundTrips);
+  /** Returns whether a number is ORCA's throughput over that of the best of the others. */
+  static boolean isRatio(FigureLine line) {
+    return line.measure().equals(RATIO.name()) && line.what().contains(BESIDE);
   }
 
-  private static double bytes(Results results, Load load) {
-    Measurement measured = results.measurement(load);
-    return measured.perOperation(measured.verbs.bytes());
+  private static String leftOut(Set<String> places, List<FigureLine> lines) {
+    String missing =
+        places.stream()
+            .filter(place ->
+                lines.stream().noneMatch(line -> line.what().contains(", " + place + BESIDE)))
+            .collect(Collectors.joining(", "));
+    return missing.isEmpty()
+        ? ""
+        : " Left out, as caches do not hold ORCA's directory: " + missing + ".";
   }
 }

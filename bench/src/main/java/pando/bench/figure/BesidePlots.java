@@ -53,7 +53,7 @@ final class BesidePlots {
     static Cell of(FigureLine line) {
       int beside = line.what().indexOf(Beside.BESIDE);
       int space = line.measure().indexOf(' ');
-      if (beside < 0 || (space < 0 && !line.measure().equals(Beside.RATIO))) {
+      if (beside < 0 || (space < 0 && !line.measure().equals(Measure.RATIO.name()))) {
         throw new IllegalArgumentException("not a number of a row: " + line);
       }
       return new Cell(
@@ -82,23 +82,19 @@ final class BesidePlots {
     }
 
     Mark bar() {
-      String label =
-          switch (subject) {
-            case "" -> "ORCA over " + best;
-            case Beside.BEST -> best + " (best)";
-            default -> subject;
-          };
-      return new Mark(row, label, line);
+      return new Mark(row, label(best, best + " (best)"), line);
     }
 
     Mark point(String nameOfBest) {
-      String label =
-          switch (subject) {
-            case "" -> "ORCA over " + nameOfBest;
-            case Beside.BEST -> nameOfBest;
-            default -> subject;
-          };
-      return new Mark(place(), label, line);
+      return new Mark(place(), label(nameOfBest, nameOfBest), line);
+    }
+
+    private String label(String other, String alone) {
+      return switch (subject) {
+        case "" -> "ORCA over " + other;
+        case Beside.BEST -> alone;
+        default -> subject;
+      };
     }
   }
 }

@@ -1,13 +1,13 @@
 package pando.bench.figure;
 
-import static pando.bench.figure.FigureLine.NOT_GIVEN;
+import static pando.bench.figure.Measure.EACH_VERB;
+import static pando.bench.figure.Measure.MOPS;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.dex.DexOptions;
 
@@ -15,37 +15,33 @@ import pando.index.dex.DexOptions;
  * DEX, figure 16: keys of 8 to 64 bytes in caches as for 8 bytes, and ORCA's byte strings with the
  * same keys. The paper's text has no numbers, and its rival, SMART, is not here.
  */
-final class Dex16 implements Figure {
-  private static final String MEGA_OPS = "Mops";
+final class Dex16 {
+  /**
+   * With 8-byte keys these are eight subtrees of level M, so two for each memory server: one that
+   * has more than others would hold up the shortest keys alone.
+   */
+  private static final long RECORDS = 600_000;
+
   private static final List<Integer> KEY_BYTES = List.of(8, 16, 32, 64);
   static final List<Load> LOADS =
       List.of(
-          new Load(Workload.READ_ONLY, Distribution.ZIPFIAN).forMillis(1),
-          new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN).forMillis(1),
-          new Load(Workload.INSERT_ONLY, Distribution.ZIPFIAN).forMillis(1));
+          Load.zipfian(Workload.READ_ONLY).forMillis(1),
+          Load.zipfian(Workload.WRITE_INTENSIVE).forMillis(1),
+          Load.zipfian(Workload.INSERT_ONLY).forMillis(1));
 
-  @Override
-  public String name() {
-    return "dex-16";
+  private Dex16() {}
+
+  static Figure figure() {
+    return new Figure(
+            "dex-16",
+            "DEX figure 16: keys of 8 to 64 bytes, 4 + 4 servers, 144 clients, caches of 8 % of"
+                + " records of 16 bytes; byte strings: one client, a cache as large as all four",
+            (records, seed) -> run(records, seed, KEY_BYTES, LOADS))
+        .withRecords(RECORDS)
+        .summedUpBy(Dex16::remark);
   }
 
-  @Override
-  public String title() {
-    return "DEX figure 16: keys of 8 to 64 bytes, 4 + 4 servers, 144 clients, caches of 8 % of"
-        + " records of 16 bytes; byte strings: one client, a cache as large as all four";
-  }
-
-  /**
-   * {@inheritDoc} With 8-byte keys these are eight subtrees of level M, so two for each memory
-   * server: one that has more than others would hold up the shortest keys alone.
-   */
-  @Override
-  public long records() {
-    return 600_000;
-  }
-
-  @Override
-  public Optional<String> remark(List<FigureLine> lines) {
+  private static Optional<String> remark(List<FigureLine> lines) {
     String ours =
         LOADS.stream()
             .map(load -> load.workload() + " " + falls(lines, load))
@@ -68,7 +64,8 @@ final class Dex16 implements Figure {
 
   private static double megaOps(List<FigureLine> lines, Load load, int keyBytes) {
     return lines.stream()
-        .filter(line -> line.what().equals(name(load, keyBytes)) && line.measure().equals(MEGA_OPS))
+        .filter(
+            line -> line.what().equals(name(load, keyBytes)) && line.measure().equals(MOPS.name()))
         .mapToDouble(FigureLine::ours)
         .findFirst()
         .orElse(Double.NaN);
@@ -76,11 +73,6 @@ final class Dex16 implements Figure {
 
   private static String name(Load load, int keyBytes) {
     return load.workload() + ", " + keyBytes + " bytes, DEX";
-  }
-
-  @Override
-  public List<FigureLine> run(long records, long seed) {
-    return run(records, seed, KEY_BYTES, LOADS);
   }
 
   /** Runs some lengths of keys and some loads. */
@@ -94,8 +86,8 @@ final class Dex16 implements Figure {
           new RepeatedKeys(keyBytes, records, seed).run(loads, lab.allCacheBytes());
       for (Load load : loads) {
         String what = name(load, keyBytes);
-        lines.add(new FigureLine(what, MEGA_OPS, NOT_GIVEN, dex.megaOps(load)));
-        lines.addAll(dex.verbs(what, load));
+        lines.addAll(dex.lines(what, List.of(MOPS), load));
+        lines.addAll(dex.lines(what, EACH_VERB, load));
         lines.addAll(strings.getOrDefault(load, List.of()));
       }
     }

@@ -1,12 +1,9 @@
 package pando.bench.figure;
 
-import static pando.bench.figure.FigureLine.NOT_GIVEN;
-
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import pando.bench.simulate.Windows;
-import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 import pando.index.dex.DexOptions;
 
@@ -16,7 +13,7 @@ import pando.index.dex.DexOptions;
  * and 1 GB, which are 8, 16 and 32 % of its records; repartitioning begins after 2 s there, and
  * ends within 2 s. Here all is shorter, as caches are smaller.
  */
-final class DexRepartitioning implements Figure {
+final class DexRepartitioning {
   private static final List<Double> CACHES = List.of(0.08, 0.16, 0.32);
   private static final int SERVERS = 3;
 
@@ -29,26 +26,21 @@ final class DexRepartitioning implements Figure {
   /** Share of the throughput before, from which on repartitioning counts as over. */
   private static final double NEARLY = 0.95;
 
-  @Override
-  public String name() {
-    return "dex-repartitioning";
+  private DexRepartitioning() {}
+
+  static Figure figure() {
+    return new Figure(
+            "dex-repartitioning",
+            "DEX: throughput over time, of 3 compute servers one gives half of its range to a new"
+                + " one at 20 ms; half updates, skewed, 4 memory servers, 108 clients; Mops",
+            DexRepartitioning::run)
+        .withRecords(4_000_000)
+        .drawnBy(DexRepartitioning::plots);
   }
 
-  @Override
-  public String title() {
-    return "DEX: throughput over time, of 3 compute servers one gives half of its range to a new"
-        + " one at 20 ms; half updates, skewed, 4 memory servers, 108 clients; Mops";
-  }
-
-  @Override
-  public long records() {
-    return 4_000_000;
-  }
-
-  @Override
-  public List<FigureLine> run(long records, long seed) {
+  private static List<FigureLine> run(long records, long seed) {
     Load load =
-        new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN)
+        Load.zipfian(Workload.WRITE_INTENSIVE)
             .withWarmup(2 * records)
             .forMillis(MILLIS)
             .splitAfterMillis(SPLIT_MILLIS);
@@ -56,7 +48,7 @@ final class DexRepartitioning implements Figure {
     for (double cache : CACHES) {
       Lab lab = Lab.ofDex(records, seed).withOnly(SERVERS).withCache(cache);
       Results results = lab.run(DexOptions.defaults(), List.of(load));
-      add(lines, Math.round(100 * cache) + " % cache", results.windows(load));
+      add(lines, Math.round(100 * cache) + " % cache", results.of(load).windows());
     }
     return lines;
   }
@@ -64,7 +56,7 @@ final class DexRepartitioning implements Figure {
   private static void add(List<FigureLine> lines, String what, Windows windows) {
     for (int from = 0; from + SLICE_MILLIS <= windows.count(); from += SLICE_MILLIS) {
       double mops = megaOps(windows, from, from + SLICE_MILLIS);
-      lines.add(new FigureLine("over time, " + what, "ms=" + from, NOT_GIVEN, mops));
+      lines.add(FigureLine.ours("over time, " + what, "ms=" + from, mops));
     }
     double before = megaOps(windows, 0, SPLIT_MILLIS);
     double least =
@@ -72,8 +64,8 @@ final class DexRepartitioning implements Figure {
             .mapToDouble(windows::megaOps)
             .min()
             .orElseThrow();
-    lines.add(new FigureLine(what, "least of 1 ms / before", NOT_GIVEN, least / before));
-    lines.add(new FigureLine(what, "ms below 95 %", NOT_GIVEN, millisBelow(windows, before)));
+    lines.add(FigureLine.ours(what, "least of 1 ms / before", least / before));
+    lines.add(FigureLine.ours(what, "ms below 95 %", millisBelow(windows, before)));
   }
 
   private static double megaOps(Windows windows, int from, int to) {
@@ -86,8 +78,7 @@ final class DexRepartitioning implements Figure {
         .count();
   }
 
-  @Override
-  public List<Plot> plots(List<FigureLine> lines) {
+  private static List<Plot> plots(List<FigureLine> lines) {
     List<FigureLine> slices =
         lines.stream().filter(line -> line.measure().startsWith("ms=")).toList();
     List<FigureLine> others = lines.stream().filter(line -> !slices.contains(line)).toList();

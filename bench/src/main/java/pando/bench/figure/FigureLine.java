@@ -34,6 +34,11 @@ public record FigureLine(String what, String measure, double paper, double ours)
     }
   }
 
+  /** Returns a number that the paper does not give. */
+  static FigureLine ours(String what, String measure, double ours) {
+    return new FigureLine(what, measure, NOT_GIVEN, ours);
+  }
+
   /** Returns whether the paper gives the number. */
   public boolean isGiven() {
     return !Double.isNaN(paper);

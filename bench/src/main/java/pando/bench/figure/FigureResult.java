@@ -67,11 +67,7 @@ public record FigureResult(
 
   /** Returns ORCA's throughput over the best other system's, where the figure compares the two. */
   public DoubleStream orcaRatios() {
-    return figure instanceof OrcaFigure
-        ? lines.stream()
-            .filter(line -> line.measure().equals(Beside.RATIO))
-            .mapToDouble(FigureLine::ours)
-        : DoubleStream.empty();
+    return lines.stream().filter(Beside::isRatio).mapToDouble(FigureLine::ours);
   }
 
   /** Returns why a line's numbers differ by more than a third, if that is known. */

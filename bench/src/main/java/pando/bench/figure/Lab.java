@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import pando.bench.keys.KeySet;
 import pando.bench.simulate.IndexPlan;
 import pando.bench.simulate.IndexRun;
 import pando.bench.simulate.LoadedTree;
@@ -47,6 +46,12 @@ record Lab(
 
   /** Leaves that a scan reads; it takes longer by this factor. */
   private static final int SCAN_LEAVES = 4;
+
+  /** Makes a testbed. */
+  @FunctionalInterface
+  interface Testbed {
+    Lab with(long records, long seed);
+  }
 
   /**
    * Returns the testbed of Sherman's paper, with the processor time that an operation took there.
@@ -115,7 +120,7 @@ record Lab(
         index.withComputeServers(computeServers).withCacheBytes(cacheBytes(index));
     Map<Load, SimResult> results = new LinkedHashMap<>();
     loads.stream()
-        .collect(Collectors.groupingBy(Start::of))
+        .collect(Collectors.groupingBy(Load::start))
         .values()
         .forEach(sameStart -> run(options, sameStart, results));
     return new Results(results);
@@ -140,13 +145,6 @@ record Lab(
     return Math.max(index.cacheBytesMin(), Math.round(cache * records * 2 * Long.BYTES));
   }
 
-  /** The records that a load starts with. */
-  private record Start(KeySet keys, boolean isEmpty) {
-    static Start of(Load load) {
-      return new Start(load.keys(), load.fromEmpty());
-    }
-  }
-
   private void run(IndexOptions options, List<Load> sameStart, Map<Load, SimResult> results) {
     List<IndexPlan> plans = sameStart.stream().map(load -> plan(options, load)).toList();
     try (LoadedTree tree = LoadedTree.of(plans)) {
@@ -157,24 +155,26 @@ record Lab(
   }
 
   private IndexPlan plan(IndexOptions index, Load load) {
+    Load.Clients clients = load.clients();
     ClusterOptions cluster =
         ClusterOptions.defaults()
             .withServers(computeServers, memoryServers)
             .withSharedCards(sharedCards)
-            .withProcessorThreads(load.processorThreads())
+            .withProcessorThreads(clients.processorThreads())
             .withModel(model.apply(index))
             .withSeed(seed);
     SimPlan sim =
         new SimPlan(
             cluster,
-            load.threads() == Load.OF_LAB ? threads : load.threads(),
-            load.coroutines(),
-            load.keys(),
-            load.fromEmpty() ? 0 : records,
+            clients.threads() == Load.OF_LAB ? threads : clients.threads(),
+            clients.coroutines(),
+            load.start().keys(),
+            load.start().isEmpty() ? 0 : records,
             load.workload().distribution(load.distribution()),
             THETA,
-            load.nanos());
-    return new IndexPlan(sim, index, load.workload(), fill, warmup(index, load), load.splitNanos());
+            load.times().nanos());
+    return new IndexPlan(
+        sim, index, load.workload(), fill, warmup(index, load), load.times().splitNanos());
   }
 
   private static IndexSystem system(IndexOptions index) {
@@ -183,8 +183,8 @@ record Lab(
 
   /** Returns how many operations fill the caches. */
   private long warmup(IndexOptions index, Load load) {
-    if (load.warmup() != Load.OF_LAB) {
-      return load.warmup();
+    if (load.times().warmup() != Load.OF_LAB) {
+      return load.times().warmup();
     }
     boolean isFast = system(index).warmsUpFast();
     long operations = isFast ? Math.min(INNER_WARMUP, records / 2) : records / 2;

@@ -4,161 +4,104 @@ import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
-/**
- * What the clients of a lab do.
- *
- * @param keys of the records
- * @param fromEmpty whether no record is loaded
- * @param threads of each compute server, or {@link #OF_LAB}
- * @param coroutines clients of each thread
- * @param processorThreads of each memory server, which serve CALLs
- * @param warmup operations before those that are measured, or {@link #OF_LAB}
- * @param nanos virtual time that is measured
- * @param splitNanos after so much of it, the first compute server gives about half of its range to
- *     a new one; 0 if none does
- */
+/** What the clients of a lab do. */
 record Load(
-    Workload workload,
-    Distribution distribution,
-    KeySet keys,
-    boolean fromEmpty,
-    int threads,
-    int coroutines,
-    int processorThreads,
-    long warmup,
-    long nanos,
-    long splitNanos) {
+    Workload workload, Distribution distribution, Start start, Clients clients, Times times) {
   /** Stands for the value of the lab, if a load does not set its own. */
   static final int OF_LAB = -1;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
+
+  /**
+   * What is there before.
+   *
+   * @param keys of the records
+   * @param isEmpty whether no record is loaded
+   */
+  record Start(KeySet keys, boolean isEmpty) {}
+
+  /**
+   * How many.
+   *
+   * @param threads of each compute server, or {@link #OF_LAB}
+   * @param coroutines clients of each thread
+   * @param processorThreads of each memory server, which serve CALLs
+   */
+  record Clients(int threads, int coroutines, int processorThreads) {}
+
+  /**
+   * How long.
+   *
+   * @param warmup operations before those that are measured, or {@link #OF_LAB}
+   * @param nanos virtual time that is measured
+   * @param splitNanos after so much of it, the first compute server gives about half of its range
+   *     to a new one; 0 if none does
+   */
+  record Times(long warmup, long nanos, long splitNanos) {}
 
   /** A load with one client per thread, for the time that suffices if locks do not collapse. */
   Load(Workload workload, Distribution distribution) {
     this(
         workload,
         distribution,
-        KeySet.UNIFORM,
-        false,
-        OF_LAB,
-        1,
-        1,
-        OF_LAB,
-        4 * NANOS_PER_MILLI,
-        0);
+        new Start(KeySet.UNIFORM, false),
+        new Clients(OF_LAB, 1, 1),
+        new Times(OF_LAB, 4 * NANOS_PER_MILLI, 0));
   }
 
-  Load withKeys(KeySet others) {
-    return new Load(
-        workload,
-        distribution,
-        others,
-        fromEmpty,
-        threads,
-        coroutines,
-        processorThreads,
-        warmup,
-        nanos,
-        splitNanos);
+  static Load zipfian(Workload workload) {
+    return new Load(workload, Distribution.ZIPFIAN);
+  }
+
+  static Load uniform(Workload workload) {
+    return new Load(workload, Distribution.UNIFORM);
+  }
+
+  /** Returns the names of workload and distribution. */
+  String name() {
+    return workload + ", " + distribution;
+  }
+
+  Load withKeys(KeySet keys) {
+    return new Load(workload, distribution, new Start(keys, start.isEmpty), clients, times);
   }
 
   /** Returns this load on an empty index, without a warm-up. */
   Load fromNothing() {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        true,
-        threads,
-        coroutines,
-        processorThreads,
-        0,
-        nanos,
-        splitNanos);
+    return new Load(workload, distribution, new Start(start.keys, true), clients, times)
+        .withWarmup(0);
   }
 
   Load withThreads(int number) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        number,
-        coroutines,
-        processorThreads,
-        warmup,
-        nanos,
-        splitNanos);
+    return with(new Clients(number, clients.coroutines, clients.processorThreads));
   }
 
   Load withCoroutines(int number) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        threads,
-        number,
-        processorThreads,
-        warmup,
-        nanos,
-        splitNanos);
+    return with(new Clients(clients.threads, number, clients.processorThreads));
   }
 
   Load withProcessorThreads(int number) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        threads,
-        coroutines,
-        number,
-        warmup,
-        nanos,
-        splitNanos);
+    return with(new Clients(clients.threads, clients.coroutines, number));
+  }
+
+  private Load with(Clients others) {
+    return new Load(workload, distribution, start, others, times);
   }
 
   Load withWarmup(long operations) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        threads,
-        coroutines,
-        processorThreads,
-        operations,
-        nanos,
-        splitNanos);
+    return with(new Times(operations, times.nanos, times.splitNanos));
   }
 
   Load forMillis(long millis) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        threads,
-        coroutines,
-        processorThreads,
-        warmup,
-        millis * NANOS_PER_MILLI,
-        splitNanos);
+    return with(new Times(times.warmup, millis * NANOS_PER_MILLI, times.splitNanos));
   }
 
   /** Returns this load on DEX, one of whose compute servers is split after a while. */
   Load splitAfterMillis(long millis) {
-    return new Load(
-        workload,
-        distribution,
-        keys,
-        fromEmpty,
-        threads,
-        coroutines,
-        processorThreads,
-        warmup,
-        nanos,
-        millis * NANOS_PER_MILLI);
+    return with(new Times(times.warmup, times.nanos, millis * NANOS_PER_MILLI));
+  }
+
+  private Load with(Times others) {
+    return new Load(workload, distribution, start, clients, others);
   }
 }

@@ -71,8 +71,8 @@ public sealed interface Plot {
   }
 
   /** Groups in the order of their first lines. */
-  static <T> Map<String, List<T>> grouped(List<T> all, Function<T, String> key) {
-    Map<String, List<T>> groups = new LinkedHashMap<>();
+  static <K, T> Map<K, List<T>> grouped(List<T> all, Function<T, K> key) {
+    Map<K, List<T>> groups = new LinkedHashMap<>();
     all.forEach(each -> groups.computeIfAbsent(key.apply(each), _ -> new ArrayList<>()).add(each));
     return groups;
   }

@@ -101,7 +101,7 @@ record RepeatedKeys(int keyBytes, long records, long seed) {
   }
 
   private static FigureLine line(String what, String measure, long count, long of) {
-    return new FigureLine(what, measure, FigureLine.NOT_GIVEN, (double) count / of);
+    return FigureLine.ours(what, measure, (double) count / of);
   }
 
   private Fabric openPool(long insertsMax) {

@@ -1,14 +1,16 @@
 package pando.bench.figure;
 
-import static pando.bench.figure.FigureLine.NOT_GIVEN;
+import static pando.bench.figure.Measure.BYTES_READ;
+import static pando.bench.figure.Measure.MOPS;
+import static pando.bench.figure.Measure.POOL;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import pando.baselines.rolex.RolexOptions;
 import pando.bench.simulate.Windows;
-import pando.bench.workload.Distribution;
 import pando.bench.workload.Workload;
 
 /**
@@ -16,7 +18,7 @@ import pando.bench.workload.Workload;
  * fill up, synonym leaves pile up, and models are retrained. A twentieth of the records is loaded,
  * so that as many are inserted within a tenth of a second.
  */
-final class RolexRetraining implements Figure {
+final class RolexRetraining {
   private static final int SHARE_LOADED = 20;
 
   /** Records per measured millisecond. */
@@ -30,33 +32,31 @@ final class RolexRetraining implements Figure {
    */
   private static final int SHARE_WARM = 20;
 
-  @Override
-  public String name() {
-    return "rolex-retraining";
+  private RolexRetraining() {}
+
+  static Figure figure() {
+    return new Figure(
+        "rolex-retraining",
+        "ROLEX: half inserts, uniform, from a fresh load of a twentieth of the records on; the"
+            + " milliseconds before the first model is retrained, and after",
+        RolexRetraining::run);
   }
 
-  @Override
-  public String title() {
-    return "ROLEX: half inserts, uniform, from a fresh load of a twentieth of the records on; the"
-        + " milliseconds before the first model is retrained, and after";
-  }
-
-  @Override
-  public List<FigureLine> run(long records, long seed) {
+  private static List<FigureLine> run(long records, long seed) {
     long loaded = records / SHARE_LOADED;
     Lab lab = Lab.ofRolex(loaded, seed);
     Load load =
-        new Load(Workload.INSERT_INTENSIVE, Distribution.UNIFORM)
+        Load.uniform(Workload.INSERT_INTENSIVE)
             .withWarmup(loaded / SHARE_WARM)
             .forMillis(Math.max(MILLIS_MIN, loaded / RECORDS_TO_A_MILLI));
     RolexOptions rolex = RolexOptions.rolex();
     Results on = lab.run(rolex.withRetraining(true), List.of(load));
     Results off = lab.run(rolex.withRetraining(false), List.of(load));
-    int began = began(on.windows(load));
-    List<FigureLine> lines = new ArrayList<>();
-    add(lines, "retraining=on", on, load, began);
-    add(lines, "retraining=off", off, load, began);
-    return lines;
+    int began = began(on.of(load).windows());
+    return Stream.of(
+            lines("retraining=on", on, load, began), lines("retraining=off", off, load, began))
+        .flatMap(List::stream)
+        .toList();
   }
 
   /**
@@ -71,29 +71,24 @@ final class RolexRetraining implements Figure {
         .orElse(last);
   }
 
-  private static void add(
-      List<FigureLine> lines, String what, Results results, Load load, int began) {
-    Windows windows = results.windows(load);
+  private static List<FigureLine> lines(String what, Results results, Load load, int began) {
+    Windows windows = results.of(load).windows();
     int count = windows.count();
     double before = megaOps(windows, 0, began).average().orElseThrow();
     double after = megaOps(windows, began, count).average().orElseThrow();
     double least = megaOps(windows, began, count).min().orElseThrow();
     double last = megaOps(windows, count - (count + 3) / 4, count).average().orElseThrow();
-    add(lines, what, "Mops", results.megaOps(load));
-    add(lines, what, "ms before", began);
-    add(lines, what, "Mops before", before);
-    add(lines, what, "Mops after", after);
-    add(lines, what, "least of 1 ms / before", least / before);
-    add(lines, what, "Mops, last quarter", last);
-    add(lines, what, "bytes READ", results.bytesIn(load));
-    add(lines, what, "pool B/record", results.footprint(load).poolBytesPerRecord());
+    List<FigureLine> lines = new ArrayList<>(results.lines(what, List.of(MOPS), load));
+    lines.add(FigureLine.ours(what, "ms before", began));
+    lines.add(FigureLine.ours(what, "Mops before", before));
+    lines.add(FigureLine.ours(what, "Mops after", after));
+    lines.add(FigureLine.ours(what, "least of 1 ms / before", least / before));
+    lines.add(FigureLine.ours(what, "Mops, last quarter", last));
+    lines.addAll(results.lines(what, List.of(BYTES_READ, POOL), load));
+    return lines;
   }
 
   private static DoubleStream megaOps(Windows windows, int from, int to) {
     return IntStream.range(from, to).mapToDouble(windows::megaOps);
-  }
-
-  private static void add(List<FigureLine> lines, String what, String measure, double ours) {
-    lines.add(new FigureLine(what, measure, NOT_GIVEN, ours));
   }
 }

@@ -54,7 +54,7 @@ final class BesideTest {
   }
 
   private static double mops(Map<IndexSystem, Results> results, IndexSystem system, Load load) {
-    return Objects.requireNonNull(results.get(system)).megaOps(load);
+    return Objects.requireNonNull(results.get(system)).number(Measure.MOPS, load);
   }
 
   @Tag("campaign")
@@ -65,14 +65,14 @@ final class BesideTest {
     Map<IndexSystem, Results> little = lab.withCache(0.1).runEach(systems, loads);
     Map<IndexSystem, Results> much = lab.withCache(0.64).runEach(systems, loads);
     little.forEach((system, its) ->
-        assertThat(Objects.requireNonNull(much.get(system)).bytesIn(ZIPFIAN))
+        assertThat(Objects.requireNonNull(much.get(system)).number(Measure.BYTES_READ, ZIPFIAN))
             .as(system.name())
-            .isLessThan(its.bytesIn(ZIPFIAN) / 2));
+            .isLessThan(its.number(Measure.BYTES_READ, ZIPFIAN) / 2));
   }
 
   @Test
   void shouldSayWhereOrcaIsBehind() {
-    Figure figure = new OrcaWorkloads();
+    Figure figure = Figure.named("orca-workloads").orElseThrow();
     FigureLine ahead = new FigureLine("a, beside DEX", "x", FigureLine.NOT_GIVEN, 1.5);
     FigureLine behind = new FigureLine("b, beside DEFT", "x", FigureLine.NOT_GIVEN, 0.5);
     FigureLine other = new FigureLine("b, beside DEFT", "ORCA Mops", FigureLine.NOT_GIVEN, 0.3);
@@ -84,7 +84,7 @@ final class BesideTest {
 
   @Test
   void shouldChangeOneSettingInEachRow() {
-    Map<String, OrcaOptions> variants = OrcaAblation.variants(OrcaOptions.defaults());
+    Map<String, OrcaOptions> variants = OwnFigures.variants();
     assertThat(variants)
         .containsKeys("ORCA", "cache=segments", "cache=leaves", "twin=off", "delta-changes=1");
     assertThat(variants.values()).doesNotHaveDuplicates().allSatisfy(OrcaOptions::check);

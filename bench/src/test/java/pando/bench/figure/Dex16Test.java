@@ -22,7 +22,7 @@ final class Dex16Test {
       double longKeys = bytes(lines, "read-only, 64 bytes, " + index);
       assertThat(longKeys).as(index).isGreaterThan(shortKeys);
     }
-    assertThat(new Dex16().plots(lines)).isNotEmpty();
+    assertThat(Dex16.figure().plots(lines)).isNotEmpty();
   }
 
   private static double bytes(List<FigureLine> lines, String what) {

@@ -188,9 +188,9 @@ final class FigureTest {
 
   @Test
   void shouldCountInnerNodesFromTheLeavesUp() {
-    assertThat(RolexData.innerBytes(42, 0.7)).isZero();
-    assertThat(RolexData.innerBytes(43, 0.7)).isEqualTo(1_024);
-    assertThat(RolexData.innerBytes(42 * 42, 0.7)).isEqualTo(1_024);
-    assertThat(RolexData.innerBytes(42 * 42 + 1, 0.7)).isEqualTo(3 * 1_024);
+    assertThat(RolexFigures.innerBytes(42, 0.7)).isZero();
+    assertThat(RolexFigures.innerBytes(43, 0.7)).isEqualTo(1_024);
+    assertThat(RolexFigures.innerBytes(42 * 42, 0.7)).isEqualTo(1_024);
+    assertThat(RolexFigures.innerBytes(42 * 42 + 1, 0.7)).isEqualTo(3 * 1_024);
   }
 }

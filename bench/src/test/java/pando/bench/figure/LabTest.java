@@ -32,7 +32,7 @@ final class LabTest {
     Load scans = new Load(Workload.YCSB_E, Distribution.ZIPFIAN).withKeys(KeySet.NORMAL);
     Results results = lab.run(DexOptions.defaults(), List.of(uniform, normal, scans));
     for (Load load : List.of(uniform, normal, scans)) {
-      assertThat(results.measurement(load).verified).isPositive();
+      assertThat(results.of(load).measurement().verified).isPositive();
     }
     // A simulation that begins with the same runs the same.
     Results again = lab.run(DexOptions.defaults(), List.of(uniform));
@@ -47,9 +47,9 @@ final class LabTest {
     Load load = new Load(Workload.WRITE_INTENSIVE, Distribution.ZIPFIAN).forMillis(3);
     Load split = load.splitAfterMillis(1);
     Results results = lab.run(DexOptions.defaults(), List.of(load, split));
-    Windows windows = results.windows(split);
-    assertThat(windows.megaOps(0)).isEqualTo(results.windows(load).megaOps(0));
-    assertThat(windows.megaOps(1)).isPositive().isLessThan(results.windows(load).megaOps(1));
+    Windows windows = results.of(split).windows();
+    assertThat(windows.megaOps(0)).isEqualTo(results.of(load).windows().megaOps(0));
+    assertThat(windows.megaOps(1)).isPositive().isLessThan(results.of(load).windows().megaOps(1));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lab.run(DeftOptions.defaults(), List.of(split)))
         .withMessageContaining("index=deft");
@@ -63,11 +63,12 @@ final class LabTest {
     Lab lab = new Lab(3, 2, true, 2, 0.08, 0.7, index -> ClusterModel.defaults(), 100_000, 1);
     Load reads = new Load(Workload.READ_ONLY, Distribution.UNIFORM).withWarmup(0).forMillis(1);
     double simulated =
-        lab.run(system.defaults(), List.of(reads)).footprint(reads).poolBytesPerRecord();
+        lab.run(system.defaults(), List.of(reads)).of(reads).footprint().poolBytesPerRecord();
     IndexOptions options = system.defaults().withComputeServers(3);
     try (IndexSubject loaded = IndexSubject.openLocal(options, 2, 64 << 20, 1)) {
       loaded.load(
-          new SortedRecords(reads.keys().records(lab.records(), 1), lab.records(), _ -> {}), 0.7);
+          new SortedRecords(reads.start().keys().records(lab.records(), 1), lab.records(), _ -> {}),
+          0.7);
       assertThat(simulated).isEqualTo((double) loaded.bytes() / lab.records());
     }
   }
@@ -77,6 +78,6 @@ final class LabTest {
   }
 
   private static long readBytes(Results results, Load load) {
-    return results.measurement(load).verbs.bytesIn;
+    return results.of(load).measurement().verbs.bytesIn;
   }
 }
