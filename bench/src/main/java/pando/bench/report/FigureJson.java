@@ -29,12 +29,7 @@ public final class FigureJson {
     json.writeStringProperty("figure", result.figure().name());
     json.writeNumberProperty("records", result.records());
     json.writeNumberProperty("seed", result.seed());
-    json.writeName("commit");
-    if (result.commit() == null) {
-      json.writeNull();
-    } else {
-      json.writeString(result.commit());
-    }
+    json.writeStringProperty("commit", result.commit());
     json.writeArrayPropertyStart("lines");
     for (FigureLine line : result.lines()) {
       json.writeRaw(System.lineSeparator());

@@ -1,12 +1,22 @@
 package pando.bench.report;
 
+import static tools.jackson.core.JsonToken.END_ARRAY;
+import static tools.jackson.core.JsonToken.END_OBJECT;
+import static tools.jackson.core.JsonToken.PROPERTY_NAME;
+import static tools.jackson.core.JsonToken.START_ARRAY;
+import static tools.jackson.core.JsonToken.START_OBJECT;
+import static tools.jackson.core.JsonToken.VALUE_NULL;
+import static tools.jackson.core.JsonToken.VALUE_NUMBER_FLOAT;
+import static tools.jackson.core.JsonToken.VALUE_NUMBER_INT;
+import static tools.jackson.core.JsonToken.VALUE_STRING;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.FigureResult;
@@ -66,7 +76,7 @@ final class FigureJsonReader {
   }
 
   private List<FigureResult> results() {
-    next("the file", JsonToken.START_ARRAY);
+    next("the file", START_ARRAY);
     List<FigureResult> results = rest(this::result);
     if (json.nextToken() != null) {
       throw new IllegalArgumentException("something stands behind the results");
@@ -77,7 +87,7 @@ final class FigureJsonReader {
   /** Reads an array whose start was read. */
   private <T> List<T> rest(Supplier<T> element) {
     List<T> elements = new ArrayList<>();
-    while (json.nextToken() != JsonToken.END_ARRAY) {
+    while (json.nextToken() != END_ARRAY) {
       elements.add(element.get());
     }
     return elements;
@@ -85,61 +95,39 @@ final class FigureJsonReader {
 
   /** Reads an object whose start is the current token. */
   private FigureResult result() {
-    check("a result", JsonToken.START_OBJECT);
-    String name = text("figure");
+    check("a result", START_OBJECT);
+    String name = field("figure", VALUE_STRING).getString();
     Figure figure =
         Figure.named(name)
             .orElseThrow(() -> new IllegalArgumentException("no such figure: name=" + name));
-    long records = whole("records");
-    long seed = whole("seed");
-    String commit = textOrNull("commit");
-    field("lines");
-    next("lines", JsonToken.START_ARRAY);
+    long records = field("records", VALUE_NUMBER_INT).getLongValue();
+    long seed = field("seed", VALUE_NUMBER_INT).getLongValue();
+    field("commit", VALUE_STRING, VALUE_NULL);
+    String commit = isNull() ? null : json.getString();
+    field("lines", START_ARRAY);
     List<FigureLine> lines = rest(this::line);
-    next("the result's end", JsonToken.END_OBJECT);
+    next("the result's end", END_OBJECT);
     return new FigureResult(figure, records, seed, commit, lines);
   }
 
   private FigureLine line() {
-    check("a line", JsonToken.START_OBJECT);
-    String what = text("what");
-    String measure = text("measure");
-    field("paper");
-    double paper =
-        json.nextToken() == JsonToken.VALUE_NULL ? FigureLine.NOT_GIVEN : number("paper");
-    field("ours");
-    json.nextToken();
+    check("a line", START_OBJECT);
+    String what = field("what", VALUE_STRING).getString();
+    String measure = field("measure", VALUE_STRING).getString();
+    field("paper", VALUE_NUMBER_FLOAT, VALUE_NUMBER_INT, VALUE_NULL);
+    double paper = isNull() ? FigureLine.NOT_GIVEN : number("paper");
+    field("ours", VALUE_NUMBER_FLOAT, VALUE_NUMBER_INT);
     double ours = number("ours");
-    next("the line's end", JsonToken.END_OBJECT);
+    next("the line's end", END_OBJECT);
     return new FigureLine(what, measure, paper, ours);
   }
 
-  private String text(String field) {
-    field(field);
-    next(field, JsonToken.VALUE_STRING);
-    return json.getString();
-  }
-
-  private @Nullable String textOrNull(String field) {
-    field(field);
-    if (json.nextToken() == JsonToken.VALUE_NULL) {
-      return null;
-    }
-    check(field, JsonToken.VALUE_STRING);
-    return json.getString();
-  }
-
-  private long whole(String field) {
-    field(field);
-    next(field, JsonToken.VALUE_NUMBER_INT);
-    return json.getLongValue();
+  private boolean isNull() {
+    return json.currentToken() == VALUE_NULL;
   }
 
   /** Returns the current token as a number of a figure. */
   private double number(String field) {
-    if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
-      check(field, JsonToken.VALUE_NUMBER_FLOAT);
-    }
     double number = json.getDoubleValue();
     if (number != 0 && !(number >= LEAST && number <= GREATEST)) {
       throw new IllegalArgumentException("not a number of a figure: " + field + "=" + number);
@@ -147,24 +135,27 @@ final class FigureJsonReader {
     return number;
   }
 
-  private void field(String name) {
-    next("field " + name, JsonToken.PROPERTY_NAME);
+  /** Goes on to the value of a field, which is one of some kinds. */
+  private JsonParser field(String name, JsonToken... expected) {
+    next("field " + name, PROPERTY_NAME);
     if (!json.currentName().equals(name)) {
       throw new IllegalArgumentException(
           "another field: expected=" + name + ", found=" + json.currentName());
     }
+    return next(name, expected);
   }
 
-  private void next(String what, JsonToken expected) {
+  private JsonParser next(String what, JsonToken... expected) {
     json.nextToken();
     check(what, expected);
+    return json;
   }
 
-  private void check(String what, JsonToken expected) {
+  private void check(String what, JsonToken... expected) {
     JsonToken found = json.currentToken();
-    if (found != expected) {
+    if (!Arrays.asList(expected).contains(found)) {
       throw new IllegalArgumentException(
-          "%s should be %s, found=%s".formatted(what, expected, found));
+          "%s should be %s, found=%s".formatted(what, expected[0], found));
     }
   }
 }
