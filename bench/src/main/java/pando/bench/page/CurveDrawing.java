@@ -141,14 +141,8 @@ final class CurveDrawing implements Drawing {
   }
 
   private static void writePoint(Markup svg, String colour, String marker, double x, double y) {
-    svg.empty(
-        "path",
-        "class",
-        "point " + colour,
-        "d",
-        marker,
-        "transform",
-        "translate(" + at(x, y) + ")");
+    String place = "translate(" + at(x, y) + ")";
+    svg.empty("path", "class", "point " + colour, "d", marker, "transform", place);
   }
 
   private static String at(double x, double y) {

@@ -1,16 +1,21 @@
 package pando.bench.page;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.DoubleStream;
 import pando.bench.figure.Figure;
 import pando.bench.figure.FigureLine;
 import pando.bench.figure.FigureResult;
 import pando.bench.figure.Plot;
-import pando.bench.figure.Plot.Mark;
 import pando.bench.page.Palette.Theme;
 import pando.cli.text.Numbers;
 import pando.index.IndexSystem;
@@ -24,45 +29,10 @@ public final class FigurePage {
   /** Width of a diagram, which a telephone shows in its own size. */
   private static final int WIDTH = 320;
 
-  /** Significant digits of numbers in tables. */
-  private static final int DIGITS = 5;
-
   private static final int SWATCH = 12;
 
   /** Nothing is fetched, and nothing runs. */
   private static final String POLICY = "default-src 'none'; style-src 'unsafe-inline'";
-
-  private static final String RULES =
-      """
-      *{box-sizing:border-box}
-      html{color-scheme:light dark}
-      body{margin:0;background:var(--background);color:var(--text);line-height:1.5;
-        font:16px/1.5 system-ui,-apple-system,"Segoe UI","DejaVu Sans",sans-serif;overflow-wrap:break-word}
-      main{max-width:1280px;margin:0 auto;padding:16px}
-      h1{font-size:26px;line-height:1.2}
-      h2{font-size:19px;line-height:1.3;margin:0 0 4px}
-      h3{font-size:15px;margin:16px 0 4px}
-      a{color:var(--link)}
-      section{border-top:1px solid var(--rule);padding-top:20px;margin-top:32px}
-      .about{color:var(--lesser);font-size:14px;margin:0 0 12px}
-      .plots{display:grid;gap:24px 32px;align-items:start;
-        grid-template-columns:repeat(auto-fill,minmax(min(100%,320px),1fr))}
-      figure{margin:0;min-width:0}
-      figcaption{font-weight:600;font-size:14px;margin-bottom:4px}
-      figure svg{display:block;width:100%;max-width:420px;height:auto}
-      ul.key{list-style:none;display:flex;flex-wrap:wrap;gap:4px 18px;padding:0}
-      ul.key li{display:flex;align-items:center;gap:6px}
-      ul{padding-left:20px}
-      .scroll{overflow-x:auto}
-      code{font-size:13px}
-      pre{white-space:pre-wrap;background:color-mix(in srgb,var(--text) 7%,transparent);border-radius:6px;padding:10px 12px;
-        font-size:13px}
-      details{font-size:13px;margin-top:4px}
-      summary{cursor:pointer;color:var(--lesser)}
-      table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-      th,td{padding:2px 10px 2px 0;text-align:right;border-bottom:1px solid var(--rule);vertical-align:top}
-      th:first-child,td:first-child{text-align:left}
-      """;
 
   private static final String SUBJECT =
       "This page compares ORCA, Pando's own index, with published indexes, and these with the"
@@ -157,10 +127,18 @@ public final class FigurePage {
     html.empty("meta", "name", "viewport", "content", "width=device-width, initial-scale=1").line();
     html.empty("meta", "http-equiv", "Content-Security-Policy", "content", POLICY).line();
     html.element("title", "Pando beside the papers").line();
-    html.element("style", "\n" + RULES + Drawing.RULES + Palette.rules(Theme.LIGHT)).line();
+    html.element("style", "\n" + rules() + Drawing.RULES + Palette.rules(Theme.LIGHT)).line();
     String dark = "@media(prefers-color-scheme:dark){\n" + Palette.rules(Theme.DARK) + "}\n";
     html.element("style", "\n" + dark).line();
     html.close().line();
+  }
+
+  private static String rules() {
+    try (InputStream rules = FigurePage.class.getResourceAsStream("page.css")) {
+      return new String(Objects.requireNonNull(rules).readAllBytes(), UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** The colours of the systems. */
@@ -192,16 +170,18 @@ public final class FigurePage {
     writeOrigin(result);
     String subject = Palette.system(figure.title()).orElse(Palette.OTHER);
     html.open("div", "class", "plots").line();
-    List<Plot> plots = figure.plots(result.lines());
-    plots.stream().filter(plot -> !isZero(plot)).forEach(plot -> writePlot(plot, subject));
+    List<String> zeros = new ArrayList<>();
+    for (Plot plot : figure.plots(result.lines())) {
+      if (isZero(plot)) {
+        zeros.add(caption(plot));
+      } else {
+        writePlot(plot, subject);
+      }
+    }
     html.close().line();
-    String zeros =
-        plots.stream()
-            .filter(FigurePage::isZero)
-            .map(FigurePage::caption)
-            .collect(Collectors.joining(", "));
     if (!zeros.isEmpty()) {
-      html.element("p", "Zero throughout: " + zeros + ".", "class", "about").line();
+      String all = String.join(", ", zeros);
+      html.element("p", "Zero throughout: " + all + ".", "class", "about").line();
     }
     figure.remark(result.lines()).ifPresent(remark -> html.element("p", remark).line());
     writeReasons(result);
@@ -218,90 +198,28 @@ public final class FigurePage {
     String commit = result.commit() == null ? "commit unknown" : "commit " + result.commit();
     html.open("p", "class", "about");
     html.text(Numbers.count(result.records()) + " records, seed " + result.seed() + ", ");
-    html.text(commit + ", ");
-    html.element(
-        "a",
-        "all numbers as CSV",
-        "href",
-        Csv.address(result.lines()),
-        "download",
-        result.figure().name() + ".csv");
+    String address = Csv.address(result.lines());
+    String file = result.figure().name() + ".csv";
+    html.text(commit + ", ").element("a", "all numbers as CSV", "href", address, "download", file);
     html.close().line();
   }
 
   private void writePlot(Plot plot, String subject) {
     Drawing drawing = Drawing.of(plot, subject, WIDTH);
     html.open("figure").element("figcaption", caption(plot)).line();
-    html.open(
-        "svg",
-        "viewBox",
-        "0 0 " + WIDTH + " " + drawing.height(),
-        "role",
-        "img",
-        "aria-label",
-        plot.title() + "; the numbers are in the table below");
+    String box = "0 0 " + WIDTH + " " + drawing.height();
+    String label = plot.title() + "; the numbers are in the table below";
+    html.open("svg", "viewBox", box, "role", "img", "aria-label", label);
     drawing.write(html.line());
     html.close().line();
     html.open("details").element("summary", "Table").open("div", "class", "scroll");
     html.open("table").line();
-    switch (plot) {
-      case Plot.Bars bars -> writeTable(bars);
-      case Plot.Curves curves -> writeTable(curves);
-    }
+    new PlotTable(html).write(plot);
     html.close().close().close().close().line();
   }
 
   private static String caption(Plot plot) {
     return plot.title().replaceFirst("(^|: )x$", "$1times (x)");
-  }
-
-  /** A row for each number. */
-  private void writeTable(Plot.Bars plot) {
-    boolean isGiven = plot.marks().stream().anyMatch(mark -> mark.line().isGiven());
-    writeRow("th", isGiven ? List.of("", "paper", "ours", "ours / paper") : List.of("", "ours"));
-    for (Mark mark : plot.marks()) {
-      FigureLine line = mark.line();
-      List<String> cells = new ArrayList<>(List.of(line.what()));
-      if (isGiven) {
-        cells.add(number(line.paper()));
-      }
-      cells.add(number(line.ours()));
-      if (isGiven) {
-        cells.add(number(line.ratio()));
-      }
-      writeRow("td", cells);
-    }
-  }
-
-  /** A row for each place on the axis, a column for each curve. */
-  private void writeTable(Plot.Curves plot) {
-    List<String> curves = plot.marks().stream().map(Mark::label).distinct().toList();
-    List<String> headers = new ArrayList<>(List.of(plot.across()));
-    headers.addAll(curves);
-    writeRow("th", headers);
-    Plot.grouped(plot.marks(), Mark::group)
-        .forEach((place, marks) -> {
-          List<String> cells = new ArrayList<>(List.of(place));
-          curves.forEach(curve -> cells.add(ours(marks, curve)));
-          writeRow("td", cells);
-        });
-  }
-
-  private static String ours(List<Mark> marks, String curve) {
-    return marks.stream()
-        .filter(mark -> mark.label().equals(curve))
-        .map(mark -> number(mark.line().ours()))
-        .collect(Collectors.joining(", "));
-  }
-
-  private void writeRow(String kind, List<String> cells) {
-    html.open("tr");
-    cells.forEach(cell -> html.element(kind, cell));
-    html.close().line();
-  }
-
-  private static String number(double number) {
-    return Double.isNaN(number) ? "" : Numbers.significant(number, DIGITS);
   }
 
   /** Why numbers differ, where they differ much. */

@@ -14,6 +14,7 @@ import pando.cli.text.Numbers;
 
 /** The pictures of the documents in SVG, each for light and for dark background. */
 public final class Pictures {
+  private static final String SVG = "http://www.w3.org/2000/svg";
   private static final int WIDTH = 860;
   private static final int MARGIN = 12;
   private static final int GAP = 28;
@@ -114,18 +115,8 @@ public final class Pictures {
     int tallest = drawings.stream().mapToInt(Drawing::height).max().orElseThrow();
     int height = tallest + 2 * HEADING + 2 * MARGIN;
     Markup svg = new Markup("");
-    svg.open(
-        "svg",
-        "xmlns",
-        "http://www.w3.org/2000/svg",
-        "width",
-        WIDTH,
-        "height",
-        height,
-        "viewBox",
-        "0 0 " + WIDTH + " " + height,
-        "role",
-        "img");
+    String box = "0 0 " + WIDTH + " " + height;
+    svg.open("svg", "xmlns", SVG, "width", WIDTH, "height", height, "viewBox", box, "role", "img");
     svg.element("title", title).line();
     svg.element("style", "\n" + Palette.rules(theme) + Drawing.RULES).line();
     svg.empty("rect", "width", WIDTH, "height", height, "fill", "var(--background)").line();
