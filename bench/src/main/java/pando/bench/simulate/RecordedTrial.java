@@ -27,7 +27,7 @@ abstract class RecordedTrial {
   /** Compute servers ask for space more often, so that a full pool is met in more places. */
   private static final int SMALL_CHUNK_BYTES = 16 << 10;
 
-  private static final long BYTES_PER_SERVER = 8 << 20;
+  static final long BYTES_PER_SERVER = 8 << 20;
 
   /** So many that verbs of different connections take effect between each other. */
   private static final int TCP_PROCESSOR_THREADS = 4;
