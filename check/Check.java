@@ -56,8 +56,8 @@ final class Check {
     boolean clean =
         switch (mode) {
           case "write" -> report(formatted(root, files, true));
-          case "main" -> isClean(root, files, isIn("main", "jmh"), args[2]);
-          case "all" -> isClean(root, files, isIn("main", "jmh", "test"), args[2]);
+          case "main" -> isClean(root, files, isIn("main", "jmh", "trials"), args[2]);
+          case "all" -> isClean(root, files, isIn("main", "jmh", "trials", "test"), args[2]);
           default -> throw new IllegalArgumentException("unknown mode: " + mode);
         };
     Path found = Path.of(args[3]);

@@ -3,8 +3,8 @@ package pando.bench.report;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import pando.bench.simulate.TrialResult;
-import pando.bench.simulate.TrialSeries;
+import pando.bench.trial.TrialResult;
+import pando.bench.trial.TrialSeries;
 import tools.jackson.core.JsonGenerator;
 
 /** The results of trials, as an array of one JSON object. */

@@ -7,6 +7,7 @@ import org.HdrHistogram.Histogram;
 import pando.bench.run.Footprint;
 import pando.bench.run.Measurement;
 import pando.bench.run.Setup;
+import pando.bench.trial.TrialWatchdog;
 import pando.fabric.VerbCounters;
 import pando.sim.Cluster;
 

@@ -457,7 +457,11 @@ class ClientServiceTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() ->
             ClientService.start(
-                index, new InetSocketAddress("192.0.2.1", 0), Authentication.none(), Routes::alone, 1))
+                index,
+                new InetSocketAddress("192.0.2.1", 0),
+                Authentication.none(),
+                Routes::alone,
+                1))
         .withMessageContaining("only loopback");
     for (int lanes : new int[] {-1, 0, ClientService.LANES_MAX + 1}) {
       assertThatIllegalArgumentException()
@@ -468,7 +472,8 @@ class ClientServiceTest {
     try (ClientService service = start(ServiceLimits.DEFAULTS)) {
       assertThatExceptionOfType(TcpException.class)
           .isThrownBy(() ->
-              ClientService.start(index, service.address(), Authentication.none(), Routes::alone, 1))
+              ClientService.start(
+                  index, service.address(), Authentication.none(), Routes::alone, 1))
           .withMessageContaining("cannot listen");
     }
   }

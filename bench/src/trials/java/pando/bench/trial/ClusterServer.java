@@ -1,0 +1,200 @@
+package pando.bench.trial;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import pando.client.Routes;
+import pando.client.server.FrameDoor;
+import pando.cluster.ComputeServerProcess;
+import pando.cluster.ComputeServerProcess.End;
+import pando.cluster.ComputeServerSettings;
+import pando.cluster.Config;
+import pando.cluster.Host;
+import pando.cluster.Membership;
+import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
+import pando.index.IndexOptions;
+import pando.index.Partitioning;
+import pando.index.RangeIndex;
+import pando.sim.Cluster;
+import pando.sim.Signal;
+
+/** One start of a compute server of a simulated cluster, and its doors, by which clients come. */
+final class ClusterServer {
+  private static final Duration START_WAIT = Duration.ofSeconds(2);
+  private static final Duration COORDINATOR_WAIT = Duration.ofSeconds(60);
+
+  private static final long CALL_NANOS_MAX = 60_000_000_000L;
+
+  private final Cluster cluster;
+  private final int number;
+  private final long port;
+  private final ClusterWatch watch;
+  private final Signal idle;
+  private final Lock stopping = new ReentrantLock();
+  private final Deque<FrameDoor> doors = new ArrayDeque<>();
+  private @Nullable ComputeServerProcess process;
+  private @Nullable RangeIndex index;
+  private boolean closing;
+  private int calls;
+
+  /**
+   * Prepares a start.
+   *
+   * @param port for clients, which no other start has
+   */
+  ClusterServer(Cluster cluster, int number, long port, ClusterWatch watch) {
+    this.cluster = cluster;
+    this.number = number;
+    this.port = port;
+    this.watch = watch;
+    this.idle = cluster.signal();
+  }
+
+  /**
+   * Starts it and waits until it has ended.
+   *
+   * @param isOver whether no further one is to start
+   * @throws PandoException if it does not start
+   */
+  End run(
+      IndexOptions options,
+      Config config,
+      Host host,
+      Supplier<Membership> sessions,
+      BooleanSupplier isOver) {
+    ComputeServerSettings settings =
+        new ComputeServerSettings(
+            number,
+            options,
+            config,
+            (_, name) -> cluster.fabric(number, name),
+            Optional.empty(),
+            START_WAIT,
+            COORDINATOR_WAIT);
+    try {
+      ComputeServerProcess started = ComputeServerProcess.start(sessions, settings, host);
+      index = started.index();
+      process = started;
+      watch.started(this);
+      if (isOver.getAsBoolean()) {
+        stop();
+      }
+      End end = started.awaitEnd();
+      stop();
+      return end;
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted in a simulation", e);
+    }
+  }
+
+  int number() {
+    return number;
+  }
+
+  long epoch() {
+    return opened().epoch();
+  }
+
+  private ComputeServerProcess opened() {
+    return Objects.requireNonNull(process);
+  }
+
+  /** Returns whether it has ever served. */
+  boolean isStarted() {
+    return process != null;
+  }
+
+  /** Returns whether clients are served. */
+  boolean isOpen() {
+    return process != null && !closing;
+  }
+
+  /** Returns the ranges that it knows. */
+  Partitioning partitioning() {
+    return Objects.requireNonNull(index).partitioning();
+  }
+
+  /** Returns whether it takes a key for its own, and may answer from its caches. */
+  boolean answers(long key) {
+    return isOpen() && Objects.requireNonNull(index).serves(key) && opened().hasLease();
+  }
+
+  /** Returns where clients reach it, and no other start of its number. */
+  String address() {
+    return address(number, port);
+  }
+
+  /** Returns where clients reach a start of a compute server's number; at port 0, the last one. */
+  static String address(int number, long port) {
+    return "compute-" + number + ":" + port;
+  }
+
+  /** Returns the routes that it gives clients, with those addresses that are good now. */
+  private Routes routes() {
+    return Routes.of(opened().routes().partitioning(), this::addressOf);
+  }
+
+  private Optional<String> addressOf(int owner) {
+    return watch.servers().stream()
+        .filter(other -> other.isOpen() && other.number == owner)
+        .reduce((_, later) -> later)
+        .map(ClusterServer::address);
+  }
+
+  /** Carries out requests of a client, as a thread of its lanes does; returns the responses. */
+  byte[] serve(byte[] requests) throws IOException {
+    if (!isOpen()) {
+      return FrameDoor.goodbye();
+    }
+    calls++;
+    try {
+      FrameDoor door =
+          doors.isEmpty()
+              ? new FrameDoor(Objects.requireNonNull(index), this::routes)
+              : doors.pop();
+      try {
+        return door.serve(requests, key -> watch.answered(this, key));
+      } finally {
+        doors.push(door);
+      }
+    } finally {
+      if (--calls == 0) {
+        idle.give();
+      }
+    }
+  }
+
+  /** Closes its doors, waits for what it has begun, and closes the process. */
+  void stop() {
+    closing = true;
+    stopping.lock();
+    try {
+      while (calls > 0) {
+        idle.await(CALL_NANOS_MAX);
+      }
+      List<Runnable> steps = new ArrayList<>();
+      doors.forEach(door -> steps.add(door::close));
+      doors.clear();
+      steps.add(() -> opened().close());
+      Closing.all(steps);
+    } finally {
+      stopping.unlock();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "compute server " + number + (process == null ? "" : ", epoch " + epoch());
+  }
+}

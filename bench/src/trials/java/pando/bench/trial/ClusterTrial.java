@@ -1,0 +1,539 @@
+package pando.bench.trial;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.IntStream;
+import pando.client.Routes;
+import pando.cluster.Change;
+import pando.cluster.ClusterState;
+import pando.cluster.ComputeServerProcess.End;
+import pando.cluster.Config;
+import pando.cluster.Host;
+import pando.cluster.Member;
+import pando.cluster.Membership;
+import pando.cluster.PoolEntry;
+import pando.cluster.ServerState;
+import pando.fabric.ComputeServer;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.UnknownOutcomeException;
+import pando.index.CorruptNodeException;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
+import pando.index.Session;
+import pando.index.Tree;
+import pando.sim.Cluster;
+import pando.sim.fault.Fault;
+
+/**
+ * One seed of a small cluster whose compute servers are processes of module cluster, with all that
+ * they do for it: they join, lead, are given ranges and give them away, have a lease, are fenced,
+ * end, and start anew. Only their clock, threads, coordinator and fabric are those of the
+ * simulation. So are clients those of module client.
+ *
+ * <p>Checked are the history of all clients, what {@link ClusterWatch} sees meanwhile, and, once
+ * faults have ended, that all changes end, all compute servers agree on the routes, every key is
+ * served, and the tree in the pool is whole. Where a memory server is lost for good, what is left
+ * to check is that all changes end but fences, which wait for it.
+ */
+public final class ClusterTrial extends RecordedTrial {
+  /** Faults that strike only what these trials have, or what they can bear. */
+  public static final Set<Fault> FAULTS =
+      Set.of(
+          Fault.TORN,
+          Fault.LATE_READ,
+          Fault.DELAY,
+          Fault.PAUSE,
+          Fault.CLOCK_JUMP,
+          Fault.SESSION_LOST,
+          Fault.STALE_ROUTE,
+          Fault.CUT_CLIENT,
+          Fault.FULL_POOL,
+          Fault.LOSE_MEMORY);
+
+  /** Kept, so that its level is: what compute servers log of their ends is expected here. */
+  private static final Logger LOG = Logger.getLogger("pando.cluster");
+
+  private static final long NANOS_MAX = 4_000_000_000_000L;
+  private static final long EVENTS_MAX = 100_000_000;
+
+  /** Shorter than a pause may be. */
+  private static final int LEASE_MILLIS = 4;
+
+  /** So much faster or slower than true are clocks at most: together not quite a tenth. */
+  private static final double CLOCK_DRIFT = 0.047;
+
+  /** Name of the process that makes the index. */
+  private static final ComputeServer MAKER = new ComputeServer(ComputeServer.NUMBER_MAX, 1);
+
+  private static final long THINK_NANOS = 50_000;
+
+  /** Every so many operations a client thinks for long. */
+  private static final int REST_EVERY = 10;
+
+  private static final long REST_NANOS = 20_000_000;
+  private static final long CHANGE_NANOS = 60_000_000;
+  private static final long START_NANOS = 40_000_000;
+  private static final long STRIKE_NANOS = 10_000_000;
+  private static final long LOOK_NANOS = 5_000_000;
+
+  /** After a long wait the next look comes after the waiting time divided by this. */
+  private static final int LOOKS_PART = 16;
+
+  /** Within this time everything ends once the faults have. */
+  private static final long QUIET_NANOS = 30_000_000_000L;
+
+  /** The same where a tree may be damaged: what meets that stalls for a hundred seconds. */
+  private static final long DAMAGED_QUIET_NANOS = 2_000_000_000_000L;
+
+  /** And so many changes wait for others at most there. */
+  private static final int DAMAGED_CHANGES_MAX = 4;
+
+  private static final String WRITE_BACK = "write-back-interval";
+  private static final String WRITE_BACK_INTERVAL = "40us";
+
+  /** The intervals of trials are shorter, but what writes back may be paused again and again. */
+  private static final long LOST_NANOS_MAX = 200_000_000;
+
+  static {
+    LOG.setLevel(Level.OFF);
+  }
+
+  private final IndexOptions options;
+  private final boolean losesSessions;
+  private final boolean damages;
+  private final List<Membership> memory = new ArrayList<>();
+  private final Config config;
+  private final SimCoordinator coordinator;
+  private final ClusterWatch watch;
+  private final ClusterChanges asking;
+  private final Map<End, Long> ends = new TreeMap<>();
+  private Map<Integer, Change> changes = Map.of();
+  private List<Change> left = List.of();
+  private long starts;
+  private long refused;
+  private boolean isAtRest;
+  private boolean over;
+
+  private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
+    super(plan, seed, cluster);
+    this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
+    // A change of DEX's tree goes through caches, so half of it may be in the pool.
+    this.damages = losesSessions && plan.index().name().equals("dex");
+    this.options = drawn();
+    this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
+    this.coordinator = new SimCoordinator(cluster, random.split());
+    this.watch =
+        new ClusterWatch(
+            coordinator.entries(),
+            plan.computeServers(),
+            history,
+            clock,
+            losesSessions && !options.system().equals("p-sherman"),
+            damages,
+            lostNanosMax(),
+            cluster::nanos);
+    this.asking =
+        new ClusterChanges(
+            new ClusterState(coordinator.connect()),
+            plan.computeServers(),
+            keys,
+            random.split(),
+            losesSessions);
+  }
+
+  /** Every second seed writes changes back before they are old, if the plan does not say. */
+  private IndexOptions drawn() {
+    IndexOptions drawn = plan.draw(random, damages);
+    boolean chooses = writesBack(drawn) && !plan.settings().containsKey(WRITE_BACK);
+    return chooses && seed % 2 == 0 ? drawn.with(WRITE_BACK, WRITE_BACK_INTERVAL) : drawn;
+  }
+
+  private static boolean writesBack(IndexOptions some) {
+    return some.documentation().containsKey(WRITE_BACK);
+  }
+
+  /** Returns how old a change may be that is lost; 0 where there is no bound. */
+  private long lostNanosMax() {
+    boolean bounded = writesBack(options) && !options.equals(options.with(WRITE_BACK, "0"));
+    return bounded ? LOST_NANOS_MAX : 0;
+  }
+
+  /**
+   * Checks that a plan is one for these trials.
+   *
+   * @throws IllegalArgumentException if it has one compute server, a system whose ranges do not
+   *     move, or a fault that has no place here
+   */
+  public static void check(TrialPlan plan) {
+    Set<Fault> other = new TreeSet<>(plan.faults());
+    other.removeAll(FAULTS);
+    boolean moves = plan.index().tiny().hasMovablePartitions();
+    if (!other.isEmpty() || !moves || plan.computeServers() < 2) {
+      throw new IllegalArgumentException(
+          "no plan for a cluster: system=%s, its ranges move=%s, computeServers=%s, least=2, faults that have no place here=%s"
+              .formatted(plan.index().name(), moves, plan.computeServers(), other));
+    }
+  }
+
+  /**
+   * Runs a seed.
+   *
+   * @throws IllegalArgumentException as {@link #check} says
+   * @throws HangException if the run makes no progress
+   */
+  public static TrialResult run(TrialPlan plan, long seed) {
+    check(plan);
+    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+      return new ClusterTrial(plan, seed, cluster).run();
+    }
+  }
+
+  private TrialResult run() {
+    load();
+    announceMemory();
+    spawn();
+    runToEnd(() -> cluster.run(NANOS_MAX, EVENTS_MAX));
+    watch.close();
+    violations.addAll(watch.violations());
+    clients.forEach(client -> violations.addAll(client.failures()));
+    audit();
+    return result();
+  }
+
+  /** Makes the index, with all keys at compute server 0, which does not run yet. */
+  private void load() {
+    try (RangeIndex index = options.createAt(cluster.fabric(0, MAKER), 0)) {
+      load(index);
+    }
+  }
+
+  private void announceMemory() {
+    for (int number = 0; number < plan.memoryServers(); number++) {
+      PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, ServerState.SERVING);
+      Membership session = coordinator.entries().connect();
+      memory.add(session);
+      new ClusterState(session).announceMemory(entry);
+    }
+  }
+
+  private void spawn() {
+    for (int number = 0; number < plan.computeServers(); number++) {
+      supervise(number, "unit");
+    }
+    if (random.nextBoolean()) {
+      // It waits until a number is free, so the one that had it may go on.
+      supervise(random.nextInt(plan.computeServers()), "standby");
+    }
+    int count = plan.computeServers() * plan.clients();
+    working = count;
+    for (int number = 0; number < count; number++) {
+      int id = number;
+      spawn(number % plan.computeServers(), "client-" + number, own -> runClient(id, own));
+    }
+    spawn(0, "changes", this::ask);
+    spawn(0, "faults", _ -> loseSessions());
+    spawn(0, "memory", _ -> endLostMemory());
+    spawn(0, "end", this::end);
+  }
+
+  /** Adds a client of the simulation, with randomness of its own. */
+  private void spawn(int machine, String name, Consumer<SplittableRandom> body) {
+    SplittableRandom own = random.split();
+    cluster.core(machine).spawn(name, () -> body.accept(own));
+  }
+
+  /** Starts a compute server, and again whenever it has ended. */
+  private void supervise(int number, String name) {
+    Host host = new ClusterHost(cluster, number, 1 + CLOCK_DRIFT * (2 * random.nextDouble() - 1));
+    spawn(
+        number,
+        name + "-" + number,
+        own -> {
+          while (number > 0 && watch.servers().isEmpty()) {
+            // The index is that of compute server 0.
+            cluster.sleepNanos(LOOK_NANOS);
+          }
+          while (!over) {
+            cluster.sleepNanos(own.nextLong(START_NANOS));
+            start(number, host);
+          }
+        });
+  }
+
+  private void start(int number, Host host) {
+    ClusterServer server = new ClusterServer(cluster, number, ++starts, watch);
+    try {
+      End end = server.run(options, config, host, coordinator::connectComputeServer, () -> over);
+      ends.merge(end, 1L, Long::sum);
+      if (end == End.LOST && !losesSessions) {
+        violations.add("a compute server was lost without a fault: " + server);
+      }
+    } catch (PandoException e) {
+      // Another one had the number, or it was lost as it started, or as it wrote back.
+      refused++;
+      if (!losesSessions && !isMemoryLost() && server.isStarted()) {
+        violations.add("a compute server could not be closed: " + StackText.of(e));
+      }
+    } catch (IllegalArgumentException e) {
+      // A tiny cache does not hold the directory of a range that has grown.
+      refused++;
+      if (server.isStarted()) {
+        violations.add("a compute server failed: " + StackText.of(e));
+      }
+    } catch (IllegalStateException e) {
+      violations.add("a compute server failed: " + StackText.of(e));
+    }
+  }
+
+  private void runClient(int number, SplittableRandom own) {
+    try (ClusterClient sessions = sessions(own)) {
+      while (!sessions.connect()) {
+        if (isDown()) {
+          return;
+        }
+        cluster.sleepNanos(LOOK_NANOS);
+      }
+      TrialClient client = client(number, own, sessions, () -> rest(own));
+      client.run(plan.operations() / (plan.computeServers() * plan.clients()), () -> !isDown());
+    } finally {
+      working--;
+    }
+  }
+
+  private ClusterClient sessions(SplittableRandom own) {
+    List<String> addresses =
+        IntStream.range(0, plan.computeServers())
+            .mapToObj(number -> ClusterServer.address(number, 0))
+            .toList();
+    return new ClusterClient(cluster, watch, addresses, own);
+  }
+
+  private TrialClient client(
+      int number, SplittableRandom own, Supplier<Session> sessions, BooleanSupplier pace) {
+    TrialClient client =
+        new TrialClient(
+            number, sessions, _ -> true, pace, keys, history, clock, own, this::isViolation);
+    clients.add(client);
+    return client;
+  }
+
+  /** Lets a client think; returns whether another one goes on, which has old routes. */
+  private boolean rest(SplittableRandom own) {
+    cluster.sleepNanos(own.nextLong(own.nextInt(REST_EVERY) == 0 ? REST_NANOS : THINK_NANOS));
+    return cluster.faultNanos(Fault.STALE_ROUTE) > 0;
+  }
+
+  /**
+   * Where nothing is lost, every operation is carried out; else once nothing is lost any more. No
+   * node is damaged but where changes of the tree go through caches.
+   */
+  private boolean isViolation(PandoException failure) {
+    boolean isCut =
+        plan.faults().contains(Fault.CUT_CLIENT) && failure instanceof UnknownOutcomeException;
+    if (isCut || plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
+      return false;
+    }
+    return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
+  }
+
+  private boolean isFull(Throwable failure) {
+    return plan.fillsPool()
+        && (failure instanceof PoolFullException
+            || (failure.getCause() != null && isFull(failure.getCause())));
+  }
+
+  private void ask(SplittableRandom own) {
+    while (working > 0) {
+      cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
+      if (!damages || unfinished() < DAMAGED_CHANGES_MAX) {
+        asking.ask();
+      }
+    }
+  }
+
+  private long unfinished() {
+    return watch.state().changes().stream().filter(change -> !change.isOver()).count();
+  }
+
+  private void loseSessions() {
+    while (working > 0) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      coordinator.strike();
+    }
+  }
+
+  private void endLostMemory() {
+    while (!over) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      for (int number = 0; number < memory.size(); number++) {
+        if (cluster.isLost(number)) {
+          memory.get(number).close();
+        }
+      }
+    }
+  }
+
+  /**
+   * Returns whether nobody serves any more, for good: where a memory server is lost, no compute
+   * server can start.
+   */
+  private boolean isDown() {
+    return isMemoryLost() && open().isEmpty();
+  }
+
+  private boolean isMemoryLost() {
+    return IntStream.range(0, plan.memoryServers()).anyMatch(cluster::isLost);
+  }
+
+  // The end.
+
+  private void end(SplittableRandom own) {
+    while (working > 0) {
+      cluster.sleepNanos(LOOK_NANOS);
+    }
+    cluster.endFaults();
+    long start = cluster.nanos();
+    long longest = damages || isMemoryLost() ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
+    while (!isQuiet() && cluster.nanos() - start < longest) {
+      cluster.sleepNanos(Math.max(LOOK_NANOS, (cluster.nanos() - start) / LOOKS_PART));
+    }
+    if (!isQuiet()) {
+      violations.add("the cluster does not come to rest: " + describe() + "\n" + cluster.stacks());
+    }
+    left = changesLeft();
+    changes = new LinkedHashMap<>();
+    for (int id : asking.asked()) {
+      watch.state().change(id).ifPresent(change -> changes.put(id, change));
+    }
+    isAtRest = true;
+    if (!isMemoryLost()) {
+      touch(own);
+    }
+    over = true;
+    List.copyOf(watch.servers()).forEach(this::stop);
+  }
+
+  private void stop(ClusterServer server) {
+    try {
+      server.stop();
+    } catch (PandoException e) {
+      if (!losesSessions && !isMemoryLost()) {
+        violations.add("a compute server could not be closed: " + StackText.of(e));
+      }
+    }
+  }
+
+  /** Returns whether all changes are over, and the compute servers agree on who serves what. */
+  private boolean isQuiet() {
+    ClusterState state = watch.state();
+    Routes routes = state.routes().orElse(null);
+    List<ClusterServer> open = open();
+    if (isMemoryLost()) {
+      return changesLeft().isEmpty();
+    }
+    return routes != null
+        && changesLeft().isEmpty()
+        && state.computeServers().stream().allMatch(Member::isServing)
+        && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
+        && routes.routes().stream()
+            .allMatch(route -> open.stream().anyMatch(server -> server.answers(route.low())));
+  }
+
+  private List<ClusterServer> open() {
+    return watch.servers().stream().filter(ClusterServer::isOpen).toList();
+  }
+
+  /**
+   * Returns the changes that are to end still. Where a memory server is lost, a fence waits for it;
+   * where nobody serves, nobody makes changes.
+   */
+  private List<Change> changesLeft() {
+    boolean lost = isMemoryLost();
+    return isDown()
+        ? List.of()
+        : watch.state().changes().stream()
+            .filter(change -> !change.isOver() && !(lost && change.isFence()))
+            .toList();
+  }
+
+  private String describe() {
+    ClusterState state = watch.state();
+    return "changes="
+        + changesLeft()
+        + ", routes="
+        + state.routes()
+        + ", leader="
+        + state.leader()
+        + ", members="
+        + state.computeServers()
+        + ", running="
+        + open();
+  }
+
+  /** Reads and stores every key. */
+  private void touch(SplittableRandom own) {
+    Set<Long> keysLeft = allKeys();
+    // Where a tree may be damaged, some keys stall for good.
+    try (ClusterClient sessions = sessions(own)) {
+      client(FINAL_CLIENT + 1, own, sessions, () -> false)
+          .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
+    }
+  }
+
+  /** Checks the tree in the pool, and the history with what is in it as a last read. */
+  private void audit() {
+    if (isMemoryLost()) {
+      checkHistory();
+      return;
+    }
+    Tree tree;
+    try {
+      tree = options.walk(cluster.fabric(0, MAKER));
+    } catch (IllegalStateException e) {
+      if (!damages || watch.losses() == 0) {
+        violations.add("the tree cannot be walked: " + StackText.of(e));
+      }
+      return;
+    }
+    if (!damages || watch.losses() == 0) {
+      violations.addAll(tree.problems());
+    }
+    if (tree.problems().isEmpty()) {
+      readLast(tree);
+    }
+    checkHistory();
+  }
+
+  private TrialResult result() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    counts.put("operations answered", watch.answers());
+    counts.put("changes asked for", (long) changes.size());
+    counts.put("changes done", count(Change.State.DONE));
+    counts.put("changes failed", count(Change.State.FAILED));
+    counts.put("changes not over", (long) left.size());
+    counts.put("compute servers started", starts);
+    counts.put("starts that failed", refused);
+    for (End end : End.values()) {
+      counts.put("ends " + end, ends.getOrDefault(end, 0L));
+    }
+    counts.put("joined again", (long) watch.rejoined());
+    counts.put("losses", (long) watch.losses());
+    return result(Math.toIntExact(count(Change.State.DONE)), counts);
+  }
+
+  private long count(Change.State state) {
+    return changes.values().stream().filter(change -> change.state() == state).count();
+  }
+}

@@ -1,0 +1,215 @@
+package pando.bench.trial;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import pando.fabric.PandoException;
+import pando.index.IndexOptions;
+import pando.index.RangeIndex;
+import pando.index.Tree;
+import pando.index.orca.OrcaIndex;
+import pando.sim.Cluster;
+
+/**
+ * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
+ * all the time, with partitions that move where the system moves them and the plan has several
+ * compute servers, and whatever faults are asked for. Records the operations of all clients and
+ * checks their history; at the end walks the tree in the pool, and checks its entries as a last
+ * read of every key.
+ *
+ * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
+ * have one in each.
+ */
+public final class Trial extends RecordedTrial {
+  private static final long NANOS_MAX = 600_000_000_000L;
+  private static final long EVENTS_MAX = 20_000_000;
+  private static final int CHANGES_MAX = 12;
+  private static final int NONE = -1;
+
+  private final IndexOptions options;
+  private final List<RangeIndex> indexes = new ArrayList<>();
+
+  /** Indexes that replaced those of dead processes. */
+  private final List<RangeIndex> joined = new ArrayList<>();
+
+  private int finalClients = FINAL_CLIENT;
+  private int changes;
+
+  private Trial(TrialPlan plan, long seed, Cluster cluster) {
+    super(plan, seed, cluster);
+    this.options = plan.draw(random);
+  }
+
+  /**
+   * Runs a seed.
+   *
+   * @throws HangException if the run makes no progress
+   */
+  public static TrialResult run(TrialPlan plan, long seed) {
+    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+      return new Trial(plan, seed, cluster).run();
+    }
+  }
+
+  private TrialResult run() {
+    open();
+    spawn();
+    if (runToEnd(() -> cluster.run(NANOS_MAX, EVENTS_MAX)) && !plan.isHarmless()) {
+      findHangs();
+    }
+    clients.forEach(client -> violations.addAll(client.failures()));
+    audit();
+    return result(changes, Map.of());
+  }
+
+  private void open() {
+    boolean together = seed % 2 == 0;
+    int servers = plan.computeServers();
+    indexes.add(options.create(cluster.fabric(0), 0, together ? servers : 1));
+    load(indexes.getFirst());
+    for (int server = 1; server < servers && !together; server++) {
+      indexes.add(options.join(cluster.fabric(server), server, 1));
+    }
+  }
+
+  private void spawn() {
+    int count = plan.computeServers() * plan.clients();
+    working = count;
+    for (int number = 0; number < count; number++) {
+      int server = number % plan.computeServers();
+      RangeIndex index = indexes.get(server % indexes.size());
+      TrialClient client =
+          new TrialClient(number, index, keys, history, clock, random.split(), plan.isHarmless());
+      clients.add(client);
+      int operations = plan.operations() / count;
+      cluster
+          .core(server % indexes.size())
+          .spawn(
+              "client-" + number,
+              () -> {
+                try {
+                  client.run(operations);
+                } finally {
+                  working--;
+                }
+              });
+    }
+    for (int i = 0; i < indexes.size(); i++) {
+      if (options.hasMovablePartitions() && options.computeServers() > 1) {
+        TrialChanges changing = new TrialChanges(indexes.get(i), keys, random.split());
+        cluster.core(i).spawn("changes-" + i, () -> change(changing));
+      }
+    }
+  }
+
+  private void change(TrialChanges changing) {
+    for (int i = 0; i < CHANGES_MAX && working > 0; i++) {
+      cluster.sleepNanos(random.nextLong(200_000));
+      try {
+        if (changing.change()) {
+          changes++;
+        }
+      } catch (PandoException e) {
+        if (plan.isHarmless()) {
+          violations.add("partitions could not be changed: " + e);
+        }
+      }
+    }
+  }
+
+  /**
+   * Touches every key once the faults have ended, by a new session of each index, one after the
+   * other. Where compute servers have died, a process that lives joins with them.
+   */
+  private void findHangs() {
+    Set<Long> keysLeft = allKeys();
+    IntStream hosts = IntStream.range(0, plan.computeServers());
+    int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
+    for (int i = 0; i < indexes.size() && alive != NONE; i++) {
+      if (cluster.isCrashed(i)) {
+        replace(i, alive);
+      } else {
+        touch(indexes.get(i), i, keysLeft);
+      }
+    }
+    joined.forEach(index -> touch(index, alive, keysLeft));
+  }
+
+  /** Has the compute servers of a process that died join anew in another. */
+  private void replace(int died, int host) {
+    int first = indexes.size() == 1 ? 0 : died;
+    int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
+    for (int server = first; server < end; server++) {
+      try {
+        joined.add(options.join(cluster.fabric(host), server, 1));
+      } catch (PandoException e) {
+        hangs.add("join with compute server " + server, e);
+      } catch (IllegalArgumentException withoutPartition) {
+        // Others had been given its keys before: there is nothing to join with.
+      }
+    }
+  }
+
+  private void touch(RangeIndex index, int host, Set<Long> keysLeft) {
+    int number = ++finalClients;
+    TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
+    clients.add(last);
+    cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
+    long eventsMax = cluster.events() + EVENTS_MAX;
+    runToEnd(() -> cluster.runWithoutFaults(2 * NANOS_MAX, eventsMax));
+  }
+
+  /** Checks the tree in the pool, and the history with what is in it as a last read. */
+  private void audit() {
+    for (int i = 0; i < indexes.size(); i++) {
+      if (plan.isLossless() && indexes.get(i) instanceof OrcaIndex index) {
+        auditCaches(index);
+      }
+      close(indexes.get(i), cluster.isCrashed(i));
+    }
+    joined.forEach(index -> close(index, false));
+    long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
+    Tree tree;
+    try {
+      tree = options.walk(cluster.fabric(0));
+    } catch (IllegalStateException e) {
+      violations.add("the tree cannot be walked: " + StackText.of(e));
+      return;
+    }
+    violations.addAll(tree.problems());
+    if (plan.isLossless() && poolBytes != tree.bytes()) {
+      violations.add(
+          "nodes were leaked: allocated="
+              + poolBytes / options.nodeBytes()
+              + ", reached="
+              + tree.nodes());
+    }
+    readLast(tree);
+    checkHistory();
+  }
+
+  private void auditCaches(OrcaIndex index) {
+    try {
+      violations.addAll(index.audit());
+    } catch (RuntimeException | AssertionError e) {
+      violations.add("an index could not be audited: " + StackText.of(e));
+    }
+  }
+
+  /** Closes an index, which writes its cache back, unless its process has crashed. */
+  private void close(RangeIndex index, boolean crashed) {
+    if (crashed) {
+      return;
+    }
+    try {
+      index.close();
+    } catch (RuntimeException | AssertionError e) {
+      // After a loss an index may fail to close; but an assertion must not fail.
+      if (plan.isLossless() || e instanceof AssertionError) {
+        violations.add("an index could not be closed: " + StackText.of(e));
+      }
+    }
+  }
+}
