@@ -226,8 +226,8 @@ abstract sealed class RecordBuckets permits RecordCache {
 
   /**
    * Returns marks of the buckets that have DIRTY or DELTA_NEWER records, and perhaps of others,
-   * also in parts that the cache {@linkplain #has no longer has}: by their offsets in units of
-   * {@link #BUCKET_BYTES}.
+   * also in parts that the cache {@linkplain RecordCache#has no longer has}: by their offsets in
+   * units of {@link #BUCKET_BYTES}.
    */
   public Marks newer() {
     return newer;
