@@ -51,29 +51,28 @@ final class OwnFigures {
 
   static List<Figure> all() {
     List<Figure> orca =
-        List.of(
-            Figure.ofRows(
+        Stream.of(
+                Figure.ofRows(
                     "orca-table2",
                     "ORCA: verbs and bytes of an operation as in DEX's table 2, 4 + 4 servers, 8 %"
                         + " cache, zipfian-dex",
                     Lab::ofDex,
-                    OwnFigures::table2)
-                .withRecords(ORCA_RECORDS),
-            caches(),
-            Beside.figure(
+                    OwnFigures::table2),
+                caches(),
+                Beside.figure(
                     "orca-workloads",
                     "ORCA: workloads, 4 + 4 servers, 144 clients, 8 % cache, Zipf 0.99 and uniform",
                     Set.of(),
-                    OwnFigures::workloads)
-                .withRecords(ORCA_RECORDS),
-            Figure.ofRows(
+                    OwnFigures::workloads),
+                Figure.ofRows(
                     "orca-ablation",
                     "ORCA with one setting changed: 4 + 4 servers, 144 clients, 8 % cache, Zipf"
                         + " 0.99; Mops",
                     Lab::ofDex,
-                    OwnFigures::settings)
-                .withRecords(ORCA_RECORDS),
-            scaling());
+                    OwnFigures::settings),
+                scaling())
+            .map(figure -> figure.withRecords(ORCA_RECORDS))
+            .toList();
     Figure together =
         new Figure(
                 "orca",
@@ -108,13 +107,12 @@ final class OwnFigures {
     Map<String, UnaryOperator<Lab>> places = new LinkedHashMap<>();
     SIZES.forEach(percent -> places.put(percent + " %", lab -> lab.withCache(percent / 100.0)));
     return Beside.sweep(
-            "orca-caches",
-            "ORCA: cache of each compute server, as a share of the records: 4 + 4 servers, 144"
-                + " clients, Zipf 0.99",
-            "cache of each compute server",
-            places,
-            List.of(OrcaOptions.ORCA, DexOptions.DEX, DeftOptions.DEFT, ShermanOptions.P_SHERMAN))
-        .withRecords(ORCA_RECORDS);
+        "orca-caches",
+        "ORCA: cache of each compute server, as a share of the records: 4 + 4 servers, 144"
+            + " clients, Zipf 0.99",
+        "cache of each compute server",
+        places,
+        List.of(OrcaOptions.ORCA, DexOptions.DEX, DeftOptions.DEFT, ShermanOptions.P_SHERMAN));
   }
 
   /**
@@ -128,13 +126,12 @@ final class OwnFigures {
             "compute servers=" + servers,
             lab -> lab.withComputeServers(servers).withCache(0.32 / servers)));
     return Beside.sweep(
-            "orca-scaling",
-            "ORCA: compute servers of 36 clients each, 4 memory servers, 32 % cache in all, Zipf"
-                + " 0.99",
-            "compute servers",
-            places,
-            List.of(OrcaOptions.ORCA, DexOptions.DEX))
-        .withRecords(ORCA_RECORDS);
+        "orca-scaling",
+        "ORCA: compute servers of 36 clients each, 4 memory servers, 32 % cache in all, Zipf"
+            + " 0.99",
+        "compute servers",
+        places,
+        List.of(OrcaOptions.ORCA, DexOptions.DEX));
   }
 
   /** DEX's six workloads. */
