@@ -507,7 +507,7 @@ final class DirectoryChange {
     list.clear();
     for (DirectoryNode node : after) {
       long image = context.page(list.size());
-      writeImage(node, image);
+      PageWriter.format(context, image, node, context.number, this::pointerOf);
       list.write(node.address(), image, DirectoryPage.BYTES);
       if (list.size() == OrcaContext.PAGES) {
         worker.scatter(list);
@@ -519,26 +519,7 @@ final class DirectoryChange {
     }
   }
 
-  private void writeImage(DirectoryNode node, long image) {
-    DirectoryPage.format(
-        context.memory,
-        image,
-        node.level(),
-        node.low(),
-        node.high(),
-        context.space.nextStamp(),
-        context.number);
-    for (int i = 0; i < node.size(); i++) {
-      DirectoryPage.append(context.memory, image, node.low(i), pointerOf(node, i));
-    }
-    DirectoryPage.seal(context.memory, image);
-  }
-
-  private long pointerOf(DirectoryNode node, int child) {
-    if (node.level() > 0) {
-      return LeafPointer.of(node.node(child).address(), 0);
-    }
-    int entry = node.leaf(child);
+  private long pointerOf(int entry) {
     for (int i = 0; i < pieces.count; i++) {
       if (pieces.entry[i] == entry) {
         return LeafPointer.of(pieces.address[i], pieces.segments[i]);

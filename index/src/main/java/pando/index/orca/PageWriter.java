@@ -3,6 +3,7 @@ package pando.index.orca;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntToLongFunction;
 import java.util.function.ToLongFunction;
 import pando.fabric.VerbList;
 import pando.index.orca.directory.DirectoryNode;
@@ -89,6 +90,21 @@ final class PageWriter {
 
   private void write(DirectoryNode node, int owner) {
     long image = context.page(list.size());
+    format(context, image, node, owner, entries::pointer);
+    list.write(node.address(), image, DirectoryPage.BYTES);
+    if (list.size() == OrcaContext.PAGES) {
+      post();
+    }
+  }
+
+  /**
+   * Writes the bytes of a node's page to local memory.
+   *
+   * @param owner compute server that the page names
+   * @param pointers the pointer to the leaf of an entry
+   */
+  static void format(
+      OrcaContext context, long image, DirectoryNode node, int owner, IntToLongFunction pointers) {
     DirectoryPage.format(
         context.memory,
         image,
@@ -100,15 +116,11 @@ final class PageWriter {
     for (int child = 0; child < node.size(); child++) {
       long pointer =
           node.level() == 0
-              ? entries.pointer(node.leaf(child))
+              ? pointers.applyAsLong(node.leaf(child))
               : LeafPointer.of(node.node(child).address(), 0);
       DirectoryPage.append(context.memory, image, node.low(child), pointer);
     }
     DirectoryPage.seal(context.memory, image);
-    list.write(node.address(), image, DirectoryPage.BYTES);
-    if (list.size() == OrcaContext.PAGES) {
-      post();
-    }
   }
 
   private void post() {
