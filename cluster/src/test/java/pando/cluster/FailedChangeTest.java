@@ -198,6 +198,20 @@ class FailedChangeTest {
     assertThat(calls.stream().filter("moveBoundary"::equals)).hasSize(1);
   }
 
+  /** It has no estimate of its size meanwhile, and goes on. */
+  @Test
+  void shouldGoOnWhereItsOwnRemovalIsNotKnownYet() {
+    start(0, 1, 2);
+    int second = owners().get(1);
+    fill();
+    fail("removeComputeServer", true, Failing.UNKNOWN::exception);
+    unread = 3;
+    assertThat(cluster.ask(Change.remove(second)).state()).isEqualTo(State.DONE);
+    assertThat(unread).isZero();
+    assertThat(owners()).doesNotContain(second);
+    assertThat(cluster.found()).isEqualTo(cluster.model);
+  }
+
   /** A bug ends the process, and the change before it: the next executor would meet it, too. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
