@@ -80,7 +80,6 @@ class PlantedBugTest {
     "bytes-sum-ignored,         bytes, 2",
     "cluster-lease-not-awaited, orca, 2",
     "cluster-fence-skipped,     orca, 9",
-    "cluster-predecessors-kept, p-sherman, 271",
     "cluster-not-adopted,       orca, 1",
     "cluster-rejoined-unlooked, p-sherman, 11",
     "cluster-cut-done,          orca, 1",
