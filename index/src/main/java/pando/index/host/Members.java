@@ -63,14 +63,12 @@ final class Members<S extends HostedServer, W extends GatedWorker> {
 
   /** Takes a compute server out. No operation is under way there, and none begins. */
   void retire(S server) {
+    Failures failures = new Failures();
+    failures.collect(server::stop);
     synchronized (this) {
       locals.set(server.number, null);
       servers = servers.stream().filter(each -> !each.equals(server)).toList();
       server.markRetired();
-    }
-    Failures failures = new Failures();
-    failures.collect(server::stop);
-    synchronized (this) {
       gone.add(server.verbs(), server.events());
       poolBytesOfGone += server.poolBytes();
     }

@@ -20,6 +20,7 @@ import pando.index.session.Request;
 
 class MembersTest {
   private final List<String> events = new ArrayList<>();
+  private Runnable whileStopping = () -> {};
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
   private final Members<TestServer, TestWorker> members =
       new Members<>((server, session) -> new TestWorker(server, session, new TestContext()));
@@ -58,6 +59,7 @@ class MembersTest {
     @Override
     public void stop() {
       events.add("stop " + number);
+      whileStopping.run();
     }
 
     @Override
@@ -200,5 +202,21 @@ class MembersTest {
     members.retire(worker);
     members.worker(server);
     assertThat(members.totals().verbs().reads).isEqualTo(2);
+  }
+
+  /** Else counters that never fall would fall, and a reader takes that for a restart. */
+  @Test
+  void shouldCountAServerWhileItLeaves() {
+    TestServer server = add(2);
+    add(3);
+    whileStopping =
+        () -> {
+          assertThat(members.poolBytes()).isEqualTo(205);
+          assertThat(members.totals().cache().admissions()).isEqualTo(25);
+        };
+    members.retire(server);
+    assertThat(members.poolBytes()).isEqualTo(205);
+    assertThat(members.totals().cache().admissions()).isEqualTo(25);
+    assertThat(events).containsExactly("stop 2", "close 2");
   }
 }
