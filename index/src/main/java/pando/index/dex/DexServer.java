@@ -145,8 +145,8 @@ final class DexServer extends HostedServer {
 
   /** {@inheritDoc} These are whole nodes. */
   @Override
-  protected Unwritten unwritten() {
-    long bytes = cache.dirty().count() * layout.nodeBytes();
+  protected synchronized Unwritten unwritten() {
+    long bytes = isClosed ? 0 : cache.dirty().count() * layout.nodeBytes();
     return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
   }
 

@@ -403,11 +403,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
 
   @Override
   public final Unwritten unwritten() {
-    return isClosed()
-        ? Unwritten.NONE
-        : members.servers().stream()
-            .map(HostedServer::unwritten)
-            .reduce(Unwritten.NONE, Unwritten::plus);
+    return members.servers().stream()
+        .map(HostedServer::unwritten)
+        .reduce(Unwritten.NONE, Unwritten::plus);
   }
 
   @Override

@@ -241,7 +241,10 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    */
   protected void writeBack() {}
 
-  /** Returns what is in local memory alone. Default: nothing. */
+  /**
+   * Returns what is in local memory alone. Can also be called after {@link #close}. Default:
+   * nothing.
+   */
   protected Unwritten unwritten() {
     return Unwritten.NONE;
   }

@@ -20,6 +20,7 @@ import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Threads;
 import pando.index.Tree;
+import pando.index.Unwritten;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
 
@@ -137,5 +138,19 @@ class DexCloseTest {
       index.close();
       return null;
     };
+  }
+
+  /** A thread that asks an index may have the list of compute servers from before. */
+  @Test
+  void shouldHaveNothingUnwrittenOnceAComputeServerIsGone() {
+    try (Fabric fabric = Pools.open(2, 8 << 20, 885);
+        DexIndex index = DexIndex.create(fabric, OPTIONS)) {
+      fill(index, 1);
+      DexServer server = index.servers().getLast();
+      assertThat(server.unwritten().bytes()).isPositive();
+      index.partitions().orElseThrow().removeComputeServer(1);
+      assertThat(server.cachedBytes()).isZero();
+      assertThat(server.unwritten()).isEqualTo(Unwritten.NONE);
+    }
   }
 }
