@@ -1,12 +1,12 @@
 package pando.index.host;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 import pando.index.IndexOptions;
 import pando.index.Lease;
 import pando.index.Partitioning;
 import pando.index.bugs.PlantedBug;
+import pando.index.pool.PoolChange;
 import pando.index.session.RoutedSession;
 
 /**
@@ -60,25 +60,18 @@ public abstract class HostedSession<W extends GatedWorker> extends RoutedSession
   @Override
   protected void runAlone(Runnable action) {
     index.checkSoleChanger();
-    index.alone(any().worker(), action);
-  }
-
-  /** Returns a worker of some compute server. */
-  private W any() {
-    if (home != NO_HOME) {
-      return Objects.requireNonNull(opened(home));
-    }
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      int server = index.members.first().number;
+    for (int server = 0; server < IndexOptions.COMPUTE_SERVERS_MAX; server++) {
       W worker = opened(server);
-      if (worker == null || worker.server().isRetired()) {
-        worker = open(server);
-      }
       if (worker != null) {
-        return worker;
+        index.alone(worker.worker(), action);
+        return;
       }
     }
-    throw new StalledException("the compute servers kept changing: attempts=" + ATTEMPTS_MAX);
+    // Maybe none lives here any more; others are kept out all the same.
+    checkIndexOpen();
+    try (PoolChange change = index.opened()) {
+      index.alone(change.worker(), action);
+    }
   }
 
   /**

@@ -16,6 +16,7 @@ import pando.fabric.Fabric;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
+import pando.index.NotServedHereException;
 import pando.index.Pools;
 import pando.index.Session;
 import pando.index.Threads;
@@ -151,6 +152,26 @@ class DexCloseTest {
       index.partitions().orElseThrow().removeComputeServer(1);
       assertThat(server.cachedBytes()).isZero();
       assertThat(server.unwritten()).isEqualTo(Unwritten.NONE);
+    }
+  }
+
+  @Test
+  void shouldBeAloneWithoutAComputeServer() {
+    try (Fabric fabric = Pools.open(2, 8 << 20, 886);
+        DexIndex one = OPTIONS.create(fabric, 0, 1);
+        DexIndex two = OPTIONS.join(fabric, 1, 1);
+        Session session = two.session()) {
+      session.put(1, 2);
+      two.partitions().orElseThrow().removeComputeServer(1);
+      assertThatThrownBy(() -> session.alone(() -> session.get(1)))
+          .isInstanceOf(NotServedHereException.class);
+      try (Session other = one.session()) {
+        assertThat(other.get(1)).isTrue();
+      }
+      two.close();
+      assertThatIllegalStateException()
+          .isThrownBy(() -> session.alone(() -> {}))
+          .withMessage("the index is closed");
     }
   }
 }
