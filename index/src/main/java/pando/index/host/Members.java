@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BiFunction;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
@@ -101,17 +102,29 @@ final class Members<S extends HostedServer, W extends GatedWorker> {
    * @throws StalledException as {@link Gate#shutToOthers}
    */
   void alone(Worker worker, Runnable action) {
-    List<Gate> shut = new ArrayList<>();
+    List<Gate> all = gates();
+    shut(all, gate -> gate.shutToOthers(worker));
     try {
-      for (Gate each : gates()) {
-        if (!each.shutToOthers(worker)) {
-          throw closed();
-        }
-        shut.add(each);
-      }
       action.run();
     } finally {
-      shut.forEach(Gate::open);
+      all.forEach(Gate::open);
+    }
+  }
+
+  /** Shuts gates, all or none. */
+  static void shut(List<Gate> gates, Predicate<Gate> way) {
+    int shut = 0;
+    try {
+      for (Gate gate : gates) {
+        if (!way.test(gate)) {
+          throw closed();
+        }
+        shut++;
+      }
+    } finally {
+      if (shut < gates.size()) {
+        gates.subList(0, shut).forEach(Gate::open);
+      }
     }
   }
 
@@ -227,7 +240,7 @@ final class Members<S extends HostedServer, W extends GatedWorker> {
     }
   }
 
-  static IllegalStateException closed() {
+  private static IllegalStateException closed() {
     return new IllegalStateException("the index is closed");
   }
 

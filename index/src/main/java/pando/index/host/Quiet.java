@@ -1,6 +1,5 @@
 package pando.index.host;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import pando.fabric.MemoryServerLostException;
@@ -15,7 +14,7 @@ import pando.index.session.Gate;
  */
 final class Quiet<S extends HostedServer> implements AutoCloseable {
   private final List<S> servers;
-  private final List<Gate> shut = new ArrayList<>();
+  private final List<Gate> gates;
 
   /**
    * Shuts gates, and pauses the compute servers behind them.
@@ -25,7 +24,8 @@ final class Quiet<S extends HostedServer> implements AutoCloseable {
    */
   Quiet(Members<S, ?> members, List<Gate> gates, Worker worker) {
     this.servers = members.behind(gates);
-    shutAll(gates, worker);
+    this.gates = gates;
+    Members.shut(gates, gate -> gate.shut(worker));
     boolean paused = false;
     try {
       servers.forEach(server -> server.pause(worker.backoff()));
@@ -33,23 +33,6 @@ final class Quiet<S extends HostedServer> implements AutoCloseable {
     } finally {
       if (!paused) {
         close();
-      }
-    }
-  }
-
-  private void shutAll(List<Gate> gates, Worker worker) {
-    boolean all = false;
-    try {
-      for (Gate gate : gates) {
-        if (!gate.shut(worker)) {
-          throw Members.closed();
-        }
-        shut.add(gate);
-      }
-      all = true;
-    } finally {
-      if (!all) {
-        shut.forEach(Gate::open);
       }
     }
   }
@@ -81,7 +64,7 @@ final class Quiet<S extends HostedServer> implements AutoCloseable {
     try {
       servers.forEach(HostedServer::resume);
     } finally {
-      shut.forEach(Gate::open);
+      gates.forEach(Gate::open);
     }
   }
 
