@@ -18,13 +18,11 @@ import pando.index.pool.PoolChange;
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
-  private final Fabric fabric;
   private final DeftOptions options;
   private final DeftValidation validation;
 
   DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
-    this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
   }
@@ -87,12 +85,12 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
 
   @Override
   protected DeftServer server(int number, RandomGenerator random) {
-    return new DeftServer(number, fabric, options, validation, random);
+    return new DeftServer(number, fabric(), options, validation, random);
   }
 
   @Override
   protected Loader loader(DeftServer server, double fill) {
-    return new DeftBuilder(server, fabric, fill);
+    return new DeftBuilder(server, fabric(), fill);
   }
 
   @Override

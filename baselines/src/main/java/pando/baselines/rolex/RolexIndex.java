@@ -23,13 +23,11 @@ import pando.index.pool.PoolChange;
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
-  private final Fabric fabric;
   private final RolexOptions options;
   private final List<RolexServer> servers = new CopyOnWriteArrayList<>();
 
   RolexIndex(Fabric fabric, RolexOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
-    this.fabric = fabric;
     this.options = options;
     if (options.writesByCall()) {
       Arguments.checkHandlers(fabric, name(), RolexWrites.FUNCTION);
@@ -74,7 +72,7 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
 
   @Override
   protected RolexServer server(int number, RandomGenerator random) {
-    RolexServer server = new RolexServer(number, fabric, options, random);
+    RolexServer server = new RolexServer(number, fabric(), options, random);
     servers.add(server);
     return server;
   }
@@ -92,7 +90,7 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
 
   @Override
   protected Loader loader(RolexServer server, double fill) {
-    return new RolexLoader(server, fabric, fill);
+    return new RolexLoader(server, fabric(), fill);
   }
 
   @Override

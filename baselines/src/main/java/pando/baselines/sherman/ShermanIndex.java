@@ -22,14 +22,12 @@ import pando.index.pool.PoolChange;
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker> {
-  private final Fabric fabric;
   private final ShermanOptions options;
   private final ShermanValidation validation;
   private final BLinkLayout layout;
 
   ShermanIndex(Fabric fabric, ShermanOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
-    this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
     this.layout = new BLinkLayout(options.nodeBytes());
@@ -38,7 +36,6 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
   /** Prepares an index with one compute server here, as {@link ShermanOptions#createAt} says. */
   ShermanIndex(Fabric fabric, ShermanOptions options, int number) {
     super(fabric, options, number, (server, session) -> open(server, fabric, session));
-    this.fabric = fabric;
     this.options = options;
     this.validation = resolve(fabric, options);
     this.layout = new BLinkLayout(options.nodeBytes());
@@ -90,12 +87,12 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   @Override
   protected ShermanServer server(int number, RandomGenerator random) {
-    return new ShermanServer(number, fabric, options, layout, validation, random);
+    return new ShermanServer(number, fabric(), options, layout, validation, random);
   }
 
   @Override
   protected Loader loader(ShermanServer server, double fill) {
-    return new ShermanBuilder(server, fabric, fill);
+    return new ShermanBuilder(server, fabric(), fill);
   }
 
   @Override

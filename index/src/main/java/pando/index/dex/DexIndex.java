@@ -30,14 +30,12 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
   /** The system's number in the pool's catalogue. */
   static final int SYSTEM = 0xDE7A_0001;
 
-  private final Fabric fabric;
   private final DexOptions options;
   private final NodeLayout layout;
 
   DexIndex(Fabric fabric, DexOptions options, int first, int count) {
     checkHandlers(fabric, options);
     super(fabric, options, first, count, PartitionWorker::open);
-    this.fabric = fabric;
     this.options = options;
     this.layout = options.layout();
   }
@@ -46,7 +44,6 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
   DexIndex(Fabric fabric, DexOptions options, int number) {
     checkHandlers(fabric, options);
     super(fabric, options, number, PartitionWorker::open);
-    this.fabric = fabric;
     this.options = options;
     this.layout = options.layout();
   }
@@ -133,12 +130,12 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
 
   @Override
   protected DexServer server(int number, RandomGenerator random) {
-    return new DexServer(number, fabric, options, layout);
+    return new DexServer(number, fabric(), options, layout);
   }
 
   @Override
   protected Loader loader(DexServer server, double fill) {
-    return new DexBuilder(fabric, layout, server.allocator, options.subtreeLevel(), fill);
+    return new DexBuilder(fabric(), layout, server.allocator, options.subtreeLevel(), fill);
   }
 
   @Override
@@ -147,7 +144,7 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
   }
 
   private Topology topology(PoolChange change) {
-    return new Topology(change, fabric, layout);
+    return new Topology(change, fabric(), layout);
   }
 
   @Override
