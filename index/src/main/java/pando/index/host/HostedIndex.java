@@ -65,6 +65,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
    * @param count number of compute servers in this process, at least 1
    * @param opener opens a worker of a compute server for a session with the given number
    */
+  @SuppressWarnings("this-escape") // PartitionChanges only keeps it.
   protected HostedIndex(
       Fabric fabric, IndexOptions options, int first, int count, BiFunction<S, Integer, W> opener) {
     Arguments.checkServers(options, first, count);
@@ -78,6 +79,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
    * @param number of the compute server
    * @param opener opens a worker of a compute server for a session with the given number
    */
+  @SuppressWarnings("this-escape") // PartitionChanges only keeps it.
   protected HostedIndex(
       Fabric fabric, IndexOptions options, int number, BiFunction<S, Integer, W> opener) {
     Arguments.checkServer(options, number);

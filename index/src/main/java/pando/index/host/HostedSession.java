@@ -25,7 +25,7 @@ public abstract class HostedSession<W extends GatedWorker> extends RoutedSession
   private final int home;
 
   /**
-   * Opens a session.
+   * Creates a session without workers.
    *
    * @param home the compute server to which all operations go, {@link #NO_HOME} for a key's owner
    * @param lease while which it answers, {@code null} for always
@@ -34,9 +34,6 @@ public abstract class HostedSession<W extends GatedWorker> extends RoutedSession
     super(IndexOptions.COMPUTE_SERVERS_MAX, lease);
     this.index = index;
     this.home = home;
-    if (home != NO_HOME) {
-      open(home);
-    }
   }
 
   @Override
@@ -122,7 +119,7 @@ public abstract class HostedSession<W extends GatedWorker> extends RoutedSession
   }
 
   /** Opens a worker of a compute server; returns {@code null} if that is not in this process. */
-  private @Nullable W open(int server) {
+  final @Nullable W open(int server) {
     // Closes the one of a compute server that was taken out, as their number is limited.
     setWorker(server, null);
     setWorker(server, index.openWorker(server));

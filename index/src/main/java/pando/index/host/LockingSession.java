@@ -31,7 +31,11 @@ public final class LockingSession<W extends HostedWorker> extends HostedSession<
    * @param home the compute server to which all operations go, {@link #NO_HOME} for a key's owner
    */
   public static <W extends HostedWorker> LockingSession<W> of(HostedIndex<?, W> index, int home) {
-    return new LockingSession<>(index, home);
+    LockingSession<W> session = new LockingSession<>(index, home);
+    if (home != NO_HOME) {
+      session.open(home);
+    }
+    return session;
   }
 
   @Override

@@ -31,7 +31,7 @@ final class OrcaWorker extends HostedWorker {
    * since, the slot that was found may be another key's by now.
    *
    * What changes whether a key is there goes into the delta of its leaf (DeltaChange), under the
-   * leaf's latch and then the bucket's lock. Merges (Merges) put deltas into leaves.
+   * leaf's latch and then the bucket's lock. Merges (OrcaMerges) put deltas into leaves.
    *
    * Locks are taken in this order: a claim, the latch of a leaf, the locks of a key's buckets. No
    * verb is issued under a lock or a latch, but by a merge under the latch of its leaf.

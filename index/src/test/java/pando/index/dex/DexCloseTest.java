@@ -156,6 +156,7 @@ class DexCloseTest {
   }
 
   @Test
+  @SuppressWarnings("try") // Closed before it is asked once more.
   void shouldBeAloneWithoutAComputeServer() {
     try (Fabric fabric = Pools.open(2, 8 << 20, 886);
         DexIndex one = OPTIONS.create(fabric, 0, 1);
