@@ -1,7 +1,6 @@
 package pando.map;
 
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -24,7 +23,6 @@ final class SessionPool<K, V> implements AutoCloseable {
   private static final int FREE = 0;
   private static final int CLAIMED = 1;
   private static final int CLOSED = 2;
-  private static final long WAIT_NANOS_MAX = TimeUnit.SECONDS.toNanos(100);
   private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L;
 
   private final Supplier<Entries<K, V>> opening;
@@ -87,15 +85,6 @@ final class SessionPool<K, V> implements AutoCloseable {
       String what = "no session of the map becomes free: sessions";
       start = WaitLimit.LONG.pause(backoff, attempt, start, what, sessions.length);
     }
-  }
-
-  private void pause(SpinBackoff backoff, int attempt, long start, String reason) {
-    long waited = System.nanoTime() - start;
-    if (waited > WAIT_NANOS_MAX) {
-      throw new StalledException(
-          "%s: sessions=%s, waitedNanos=%s".formatted(reason, sessions.length, waited));
-    }
-    backoff.pause(attempt);
   }
 
   /** Opens a session that has been claimed for the first time. */
@@ -161,7 +150,8 @@ final class SessionPool<K, V> implements AutoCloseable {
     SpinBackoff backoff = new SpinBackoff();
     long start = 0;
     for (int attempt = 0; !claims.compareAndSet(place * STRIDE, FREE, CLOSED); attempt++) {
-      pause(backoff, attempt, start, "an operation on the map does not end");
+      String what = "an operation on the map does not end: sessions";
+      start = WaitLimit.LONG.pause(backoff, attempt, start, what, sessions.length);
     }
     Entries<K, V> session = sessions[place];
     if (session != null) {

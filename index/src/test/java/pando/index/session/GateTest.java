@@ -157,9 +157,17 @@ class GateTest {
   private static Worker waiter(Runnable meanwhile) {
     long[] nanos = new long[1];
     Backoff backoff =
-        attempt -> {
-          nanos[0] += PAUSE_NANOS;
-          meanwhile.run();
+        new Backoff() {
+          @Override
+          public void pause(int attempt) {
+            nanos[0] += PAUSE_NANOS;
+            meanwhile.run();
+          }
+
+          @Override
+          public long nanoTime() {
+            return nanos[0];
+          }
         };
     return (Worker)
         Proxy.newProxyInstance(

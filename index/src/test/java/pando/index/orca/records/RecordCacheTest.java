@@ -3,6 +3,8 @@ package pando.index.orca.records;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -263,21 +265,39 @@ class RecordCacheTest {
     }
   }
 
+  /** Pauses whose clock moves by a second each time that it is read. */
+  private static Backoff inQuickTime(IntConsumer pause) {
+    return new Backoff() {
+      private long seconds;
+
+      @Override
+      public void pause(int attempt) {
+        pause.accept(attempt);
+      }
+
+      @Override
+      public long nanoTime() {
+        return TimeUnit.SECONDS.toNanos(seconds++);
+      }
+    };
+  }
+
   @Test
   void shouldWaitForALockedBucketWithALimit() {
     fill(RecordCache.CLEAN);
     cache.lock(0, BACKOFF);
     int[] pauses = {0};
     Backoff counting =
-        attempt -> {
+        inQuickTime(attempt -> {
           assertThat(attempt).isEqualTo(pauses[0]);
           pauses[0]++;
-        };
+        });
     assertThatThrownBy(() -> cache.find(keyOf(0, 0), new Probe(counting)))
         .isInstanceOf(StalledException.class)
         .hasMessageContaining("bucket=0");
     assertThat(pauses[0]).isPositive();
-    assertThatThrownBy(() -> cache.lock(0, BACKOFF)).isInstanceOf(StalledException.class);
+    assertThatThrownBy(() -> cache.lock(0, inQuickTime(_ -> {})))
+        .isInstanceOf(StalledException.class);
 
     Backoff unlocking = attempt -> cache.unlock(0);
     assertThat(cache.find(keyOf(0, 0), new Probe(unlocking))).isTrue();
@@ -287,7 +307,8 @@ class RecordCacheTest {
   void shouldKeepNoLockOfAPairThatItCannotLock() {
     long twin = RecordCache.twin(0);
     cache.lock(twin, BACKOFF);
-    assertThatThrownBy(() -> cache.lockBoth(twin, BACKOFF)).isInstanceOf(StalledException.class);
+    assertThatThrownBy(() -> cache.lockBoth(twin, inQuickTime(_ -> {})))
+        .isInstanceOf(StalledException.class);
     assertThat(cache.isLocked(0)).isFalse();
     cache.unlock(twin);
     cache.lockBoth(0, BACKOFF);
