@@ -23,7 +23,7 @@ final class ClientContext implements AutoCloseable {
   private final AtomicInteger turn;
   private final Map<String, Connection> connections = new ConcurrentHashMap<>();
 
-  /** Is held while routes are asked for. */
+  /** Held while a thread asks for routes. */
   private final ReentrantLock refreshing = new ReentrantLock();
 
   private volatile @Nullable RouteTable table;
@@ -105,10 +105,10 @@ final class ClientContext implements AutoCloseable {
   }
 
   /**
-   * Asks one after the other, from another one each time, until one has routes.
+   * Asks compute servers in turn until one has routes; begins with another one each time.
    *
-   * @param epoch least epoch of what they are
-   * @param reasons receives why the others have none
+   * @param epoch least epoch of the routes
+   * @param reasons receives why the others gave none
    */
   private @Nullable RouteTable ask(List<String> addresses, long epoch, List<String> reasons) {
     int first = turn.getAndIncrement() & Integer.MAX_VALUE;

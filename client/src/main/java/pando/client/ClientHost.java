@@ -25,8 +25,8 @@ public interface ClientHost extends AutoCloseable {
   void close();
 
   /**
-   * The way to one compute server, by one connection after another. Its user calls it under a lock,
-   * but {@link #await}.
+   * The way to one compute server, by one connection after another. Its user holds a lock during all
+   * calls but {@link #await}.
    */
   interface Line {
     /**
@@ -37,10 +37,10 @@ public interface ClientHost extends AutoCloseable {
      */
     ByteChannel open() throws IOException;
 
-    /** Has {@link #await} wait, too, until the channel takes bytes; or no more. */
+    /** Sets whether {@link #await} also ends when the channel takes bytes. */
     void awaitRoom(boolean awaits);
 
-    /** Waits until something comes, for a time at most; any other call lets it go on. */
+    /** Waits until something comes, for a time at most; any other call ends the wait. */
     void await(long nanosMax) throws IOException;
 
     /** Ends the connection, if there is one. */

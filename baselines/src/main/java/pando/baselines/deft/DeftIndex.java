@@ -70,7 +70,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
 
   @Override
   protected Session session(int home) {
-    return LockingSession.of(this, home);
+    return new LockingSession<>(this, home);
   }
 
   @Override

@@ -51,7 +51,7 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
 
   @Override
   protected Session session(int home) {
-    return LockingSession.of(this, home);
+    return new LockingSession<>(this, home);
   }
 
   @Override

@@ -72,7 +72,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   @Override
   protected Session session(int home) {
-    return LockingSession.of(this, home);
+    return new LockingSession<>(this, home);
   }
 
   @Override

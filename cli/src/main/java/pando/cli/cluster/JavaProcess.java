@@ -116,7 +116,7 @@ public final class JavaProcess implements AutoCloseable {
   }
 
   /** Waits for the process to end, and returns its exit code. */
-  public int awaitExit() throws InterruptedException {
+  int awaitExit() throws InterruptedException {
     return process.waitFor();
   }
 

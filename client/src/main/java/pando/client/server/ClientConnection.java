@@ -96,7 +96,7 @@ final class ClientConnection {
 
   /** Reads what came, as far as there is room. */
   void receive() throws IOException {
-    if (frames.saidFarewell) {
+    if (frames.saidGoodbye) {
       drain();
       return;
     }
@@ -129,7 +129,7 @@ final class ClientConnection {
     return !awaitsRoom && frames.requests.hasRoom();
   }
 
-  /** Reads what comes behind the farewell, until the client ends the connection. */
+  /** Reads what comes behind the goodbye, until the client ends the connection. */
   private void drain() throws IOException {
     ByteBuffer rest = ByteBuffer.allocate(DRAINED);
     int bytes;
@@ -203,7 +203,7 @@ final class ClientConnection {
     }
     boolean isFull =
         responses.unsent() > 0 || (channel instanceof SecureChannel tls && !tls.flush());
-    boolean isOver = frames.saidFarewell;
+    boolean isOver = frames.saidGoodbye;
     if (isOver && !isFull && socket.isOpen()) {
       socket.shutdownOutput();
     }
@@ -241,7 +241,7 @@ final class ClientConnection {
     boolean takesNothing = responses.unsent() > 0 && now - unsentSince > limits.frameNanos();
     boolean takesLittle = unsentLong > 0 && now - unsentLongSince > limits.frameNanos();
     boolean sendsNothing = partialSince != 0 && now - partialSince > limits.frameNanos();
-    boolean stays = frames.saidFarewell && now - unsentSince > limits.farewellNanos();
+    boolean stays = frames.saidGoodbye && now - unsentSince > limits.goodbyeNanos();
     if (takesNothing || takesLittle || sendsNothing || stays) {
       throw new IOException("the client takes too long");
     }

@@ -35,13 +35,13 @@ final class FrameExchange {
   /** Requests that were opened. */
   long opened;
 
-  /** Why it ends, {@code null} as long as it does not. */
-  private @Nullable String farewell;
+  /** Why the exchange ends, {@code null} before that. */
+  private @Nullable String goodbye;
 
   private boolean isRefused;
 
-  /** Whether nothing comes behind what is to be sent. */
-  boolean saidFarewell;
+  /** Whether the goodbye is added; nothing comes behind it. */
+  boolean saidGoodbye;
 
   /** Whether there may be something to be sent, or read, since this was {@code false} last. */
   boolean hasNews;
@@ -53,7 +53,7 @@ final class FrameExchange {
   /** Opens requests until one has operations to be taken, or none is there. */
   void advance() {
     try {
-      while (untaken == 0 && farewell == null && requests.open()) {
+      while (untaken == 0 && goodbye == null && requests.open()) {
         open();
       }
     } catch (FrameException e) {
@@ -80,7 +80,7 @@ final class FrameExchange {
 
   /** Returns whether an operation can be taken. */
   boolean hasOperation() {
-    return untaken > 0 && farewell == null && responses.unsent() < UNSENT_MAX;
+    return untaken > 0 && goodbye == null && responses.unsent() < UNSENT_MAX;
   }
 
   /** Gives a worker the next operation; returns whether its request has no other. */
@@ -151,21 +151,21 @@ final class FrameExchange {
     }
   }
 
-  /** Ends it once what is under way is answered; nothing more is taken. */
+  /** Ends the exchange once what is under way is answered; nothing more is taken. */
   void leave(String because) {
-    if (farewell == null) {
-      farewell = because;
+    if (goodbye == null) {
+      goodbye = because;
       hasNews = true;
     }
   }
 
-  /** Finishes what is to be sent, at the end with a farewell. */
+  /** Finishes what is to be sent; adds the goodbye once all is answered. */
   void finishAll() {
     finish();
-    if (farewell != null && underWay == 0 && !saidFarewell) {
+    if (goodbye != null && underWay == 0 && !saidGoodbye) {
       int flags = isRefused ? ClientFrame.REFUSED : 0;
-      addGoodbye(responses, farewell, flags, facts.epoch());
-      saidFarewell = true;
+      addGoodbye(responses, goodbye, flags, facts.epoch());
+      saidGoodbye = true;
     }
   }
 

@@ -5,7 +5,7 @@ import java.util.function.Supplier;
 import pando.client.Routes;
 
 /**
- * What a service answers from, beside what workers find.
+ * What a service answers with, besides the results of workers.
  *
  * @param index that is served
  * @param routes gives who serves which keys

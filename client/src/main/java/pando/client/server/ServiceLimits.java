@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  * @param helloNanos time to say who it is
  * @param idleNanos longest silence
  * @param frameNanos time for the rest of a request, and to take answers
- * @param farewellNanos time to end a connection after a goodbye
+ * @param goodbyeNanos time to end a connection after a goodbye
  * @param longBytes most bytes of long requests of a lane, and as many of long responses
  */
 record ServiceLimits(
@@ -17,7 +17,7 @@ record ServiceLimits(
     long helloNanos,
     long idleNanos,
     long frameNanos,
-    long farewellNanos,
+    long goodbyeNanos,
     long longBytes) {
   static final int CONNECTIONS_MAX = 10_000;
 

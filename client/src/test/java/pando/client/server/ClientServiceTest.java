@@ -349,7 +349,7 @@ class ClientServiceTest {
             ServiceLimits.DEFAULTS.helloNanos(),
             ServiceLimits.DEFAULTS.idleNanos(),
             ServiceLimits.DEFAULTS.frameNanos(),
-            ServiceLimits.DEFAULTS.farewellNanos(),
+            ServiceLimits.DEFAULTS.goodbyeNanos(),
             ServiceLimits.DEFAULTS.longBytes());
     try (ClientService service = start(few)) {
       List<SocketChannel> channels = new ArrayList<>();

@@ -93,7 +93,7 @@ class StringServiceTest {
         some.helloNanos(),
         some.idleNanos(),
         some.frameNanos(),
-        some.farewellNanos(),
+        some.goodbyeNanos(),
         longBytes);
   }
 

@@ -98,7 +98,6 @@ final class Abi {
     static final int MAX_RECV_SGE = 44;
     static final int MAX_INLINE_DATA = 48;
     static final int QP_TYPE = 52;
-    static final int SQ_SIG_ALL = 56;
 
     /** The type of a queue pair whose verbs are reliable, and go to one other. */
     static final int RELIABLE_CONNECTION = 2;
@@ -175,7 +174,6 @@ final class Abi {
   static final class IbvDeviceAttr {
     static final int BYTES = 232;
     static final int FW_VER = 0;
-    static final int FW_VER_BYTES = 64;
     static final int MAX_QP = 108;
     static final int MAX_MR = 136;
     static final int MAX_QP_RD_ATOM = 144;

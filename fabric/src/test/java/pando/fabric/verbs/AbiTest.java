@@ -84,7 +84,6 @@ class AbiTest {
               "IbvMr.ALL_ACCESS",
               "IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE"
                   + " | IBV_ACCESS_REMOTE_ATOMIC"),
-          Map.entry("IbvDeviceAttr.FW_VER_BYTES", "sizeof(((struct ibv_device_attr *) 0)->fw_ver)"),
           Map.entry("IbvPortAttr.ACTIVE", "IBV_PORT_ACTIVE"),
           Map.entry("IbvPortAttr.ETHERNET", "IBV_LINK_LAYER_ETHERNET"),
           Map.entry("IbvSrqInitAttr.MAX_WR", offset("ibv_srq_init_attr", "attr.max_wr")),

@@ -21,21 +21,16 @@ public final class LockingSession<W extends HostedWorker> extends HostedSession<
   /** Whether it ended as no compute server here has that key. */
   private boolean elsewhere;
 
-  private LockingSession(HostedIndex<?, W> index, int home) {
-    super(index, home, index.lease());
-  }
-
   /**
    * Opens a session.
    *
    * @param home the compute server to which all operations go, {@link #NO_HOME} for a key's owner
    */
-  public static <W extends HostedWorker> LockingSession<W> of(HostedIndex<?, W> index, int home) {
-    LockingSession<W> session = new LockingSession<>(index, home);
+  public LockingSession(HostedIndex<?, W> index, int home) {
+    super(index, home, index.lease());
     if (home != NO_HOME) {
-      session.open(home);
+      open(home);
     }
-    return session;
   }
 
   @Override

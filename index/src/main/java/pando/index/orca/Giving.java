@@ -182,13 +182,13 @@ final class Giving implements Parting {
     parting = false;
     if (whole) {
       OrcaRoots roots = new OrcaRoots(context, giver.store.root.table());
-      giver.store.space.letGo();
+      giver.store.space.giveAway();
       giver.forget(context.worker.backoff());
       roots.eraseOwn(giver.number);
       return;
     }
     dropLeaves(context);
-    giver.store.space.letGo();
+    giver.store.space.giveAway();
     giver.store.directory.replaceAll(rootKept);
     Failures failures = new Failures();
     failures.collect(() -> {

@@ -16,7 +16,7 @@ import pando.index.orca.space.ExtentAllocator;
 
 /**
  * A compute server's space in the pool for leaves and directory pages, and their stamps. Leaves
- * that are to leave lie apart from the others.
+ * that another compute server will get lie apart from the others.
  */
 final class LeafSpace {
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
@@ -131,8 +131,8 @@ final class LeafSpace {
     }
   }
 
-  /** Forgets leaves that have left: their space is another compute server's. */
-  void letGo() {
+  /** Forgets leaves that were given away: their space is another compute server's. */
+  void giveAway() {
     Leaving gone = leaving;
     leaving = null;
     if (gone == null) {

@@ -144,7 +144,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   @Override
   protected Session session(int home) {
-    return LockingSession.of(this, home);
+    return new LockingSession<>(this, home);
   }
 
   @Override

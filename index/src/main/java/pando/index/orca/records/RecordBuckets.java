@@ -259,7 +259,7 @@ abstract sealed class RecordBuckets permits RecordCache {
   }
 
   /** Returns whether keys whose home is this bucket may be in its twin. */
-  public boolean twinBit(long bucket) {
+  boolean twinBit(long bucket) {
     return (memory.get(JAVA_BYTE, bucket + HAND) & TWIN_BIT) != 0;
   }
 
