@@ -29,14 +29,17 @@ public final class Main {
   private Main() {}
 
   /**
-   * Runs a subcommand and exits: 0 for success, 1 for failure, 2 for illegal arguments, an address
-   * that is taken among them.
+   * Runs a subcommand and exits: 0 for success, 1 for failure, 2 for illegal arguments, such as an
+   * address that is taken.
    */
   public static void main(String[] args) {
     System.exit(commandLine(needed(args.length == 0 ? "" : args[0])).execute(args));
   }
 
-  /** Returns the command that is named: reading the options of all takes half of a start. */
+  /**
+   * Returns the command of a name, or all commands if none has it. Reading the options of all would
+   * take half of the time of a start.
+   */
   public static List<Class<?>> needed(String name) {
     if (name.equals("--version")) {
       return List.of();

@@ -13,7 +13,7 @@ record Load(
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   /**
-   * What is there before.
+   * The index before the load.
    *
    * @param keys of the records
    * @param isEmpty whether no record is loaded
@@ -21,7 +21,7 @@ record Load(
   record Start(KeySet keys, boolean isEmpty) {}
 
   /**
-   * How many.
+   * How many clients there are, and threads that serve them.
    *
    * @param threads of each compute server, or {@link #OF_LAB}
    * @param coroutines clients of each thread
@@ -30,7 +30,7 @@ record Load(
   record Clients(int threads, int coroutines, int processorThreads) {}
 
   /**
-   * How long.
+   * How long the load runs.
    *
    * @param warmup operations before those that are measured, or {@link #OF_LAB}
    * @param nanos virtual time that is measured

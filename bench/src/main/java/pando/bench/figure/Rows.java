@@ -35,9 +35,9 @@ final class Rows {
   }
 
   /**
-   * A line to be.
+   * What one line shows, before it is run.
    *
-   * @param over the number is divided by the greatest of theirs, if there are any
+   * @param over runs by whose greatest number this one is divided, if there are any
    */
   private record Row(String what, Measure measure, double paper, Run run, List<Run> over) {
     Stream<Run> runs() {
@@ -91,7 +91,7 @@ final class Rows {
     return new Run(new Subject(lab, index), load);
   }
 
-  /** Runs all there is to run, and returns the lines. */
+  /** Runs each index under all of its loads, and returns the lines. */
   List<FigureLine> lines() {
     List<Run> runs = rows.stream().flatMap(Row::runs).distinct().toList();
     Map<Subject, Results> results = new LinkedHashMap<>();

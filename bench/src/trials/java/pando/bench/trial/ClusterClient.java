@@ -13,8 +13,8 @@ import pando.index.Session;
 import pando.sim.Cluster;
 
 /**
- * What a thread of a simulated cluster reaches it by: a few clients in turn, so that the next one
- * goes by the routes of when it was used last.
+ * The clients by which one thread reaches a simulated cluster. It uses a few in turn, so that each
+ * has the routes of when it was used last, which may be old.
  */
 final class ClusterClient implements Supplier<Session>, AutoCloseable {
   private static final int CLIENTS_MAX = 4;

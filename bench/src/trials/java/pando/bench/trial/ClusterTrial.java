@@ -40,7 +40,7 @@ import pando.sim.fault.Fault;
  * One seed of a small cluster whose compute servers are processes of module cluster, with all that
  * they do for it: they join, lead, are given ranges and give them away, have a lease, are fenced,
  * end, and start anew. Only their clock, threads, coordinator and fabric are those of the
- * simulation. So are clients those of module client.
+ * simulation. Clients are those of module client.
  *
  * <p>Checked are the history of all clients, what {@link ClusterWatch} sees meanwhile, and, once
  * faults have ended, that all changes end, all compute servers agree on the routes, every key is

@@ -12,8 +12,8 @@ import pando.fabric.layout.Regions;
 import pando.fabric.memory.Words;
 
 /**
- * Issues verbs by touching mapped memory. Of a compute server that can be fenced, each verb, list
- * or CALL as a whole is done before the fence, or refused.
+ * Issues verbs by touching mapped memory. If the compute server can be fenced, each verb, list or
+ * CALL is done as a whole before the fence, or refused.
  */
 final class MappedWorker extends WorkerBase {
   private static final MemoryServerLink[] NO_LINKS = {};

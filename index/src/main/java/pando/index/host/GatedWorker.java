@@ -5,7 +5,7 @@ import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.session.Gate;
 
-/** What one session has of one compute server. Only the session's thread may use it. */
+/** One session's worker at one compute server. Only the session's thread may use it. */
 public abstract class GatedWorker {
   private final HostedServer server;
   private final int session;
@@ -60,7 +60,7 @@ public abstract class GatedWorker {
   /** Estimates how many entries have keys of a range of the compute server. */
   protected abstract double sizeOf(long low, long high);
 
-  /** Frees what it has at its compute server. Its pass is gone. */
+  /** Frees what it has at its compute server. It can enter the gate no more. */
   protected abstract void release();
 
   /** Closes the worker and frees the session's number. */

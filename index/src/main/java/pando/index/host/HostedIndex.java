@@ -483,11 +483,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     return members.servers();
   }
 
-  // Changes of partitions.
-
   final IndexOptions options() {
     return options;
   }
+
+  // Changes of partitions.
 
   @Override
   public final Optional<MovablePartitions> partitions() {

@@ -63,9 +63,9 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
   }
 
   /**
-   * Returns whether all compute servers of this process have one gate, so that an operation can go
-   * from one to the other inside it. If not, a change of ranges keeps operations out of those
-   * compute servers alone that it concerns. Default: they do.
+   * Returns whether it shares one gate with the other compute servers of this process, so that an
+   * operation can go from one to another inside it. If not, a change of ranges that does not
+   * concern it does not keep operations out of it. Default: it does.
    */
   protected boolean sharesGate() {
     return true;

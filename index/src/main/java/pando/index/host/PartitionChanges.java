@@ -355,8 +355,8 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
    * Gives keys to a compute server, here or elsewhere.
    *
    * @param one compute server that lives here and is concerned: the giver, or the heir
-   * @param division returns the partitions afterwards, of the bound; the present ones if nothing is
-   *     to be given
+   * @param division returns the partitions after the change, for a bound; the present ones if there
+   *     is nothing to give
    */
   private void give(
       PoolChange opened,

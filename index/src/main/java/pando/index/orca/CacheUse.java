@@ -39,7 +39,7 @@ final class CacheUse {
     wake = task;
   }
 
-  /** Ends the window once so much was {@linkplain #missed missed}. */
+  /** Sets the number of {@linkplain #missed missed} keys and pairs at which the window ends. */
   void setDue(long atMissed) {
     due = atMissed;
   }
@@ -49,7 +49,7 @@ final class CacheUse {
     return missed() >= due;
   }
 
-  /** Returns how much was asked for that was not cached. */
+  /** Returns the number of keys and pairs that were not cached. */
   long missed() {
     return admitted.sum() + pairsMissed.sum();
   }
@@ -79,7 +79,7 @@ final class CacheUse {
     changes.increment();
   }
 
-  /** Notes a merge for lack of memory for deltas, of a leaf with so many changes; 0: none. */
+  /** Notes that a leaf with so many changes was merged for lack of memory for deltas; 0: none was. */
   void noteMerge(int merged) {
     if (merged > 0) {
       merges.increment();

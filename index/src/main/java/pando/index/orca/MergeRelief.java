@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import pando.index.orca.delta.Deltas;
 
 /**
- * Who merges where memory for deltas is short: background tasks, which sessions wake, and some of
- * the sessions. Thread-safe.
+ * Decides who merges when memory for deltas is short: background tasks, which sessions wake, and
+ * some of the sessions. Thread-safe.
  */
 final class MergeRelief {
   /** Sessions that merge at a time where memory is nearly out. */
