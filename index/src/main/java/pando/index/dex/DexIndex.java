@@ -140,7 +140,7 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
 
   @Override
   protected Replaced replaced(PoolChange change, DexServer server) {
-    return new EmptyTree(change, topology(change), server);
+    return new EmptyDexTree(change, topology(change), server);
   }
 
   private Topology topology(PoolChange change) {

@@ -5,7 +5,7 @@ import pando.index.host.Replaced;
 import pando.index.pool.PoolChange;
 
 /** The tree without entries that a bulk load replaces. */
-final class EmptyTree implements Replaced {
+final class EmptyDexTree implements Replaced {
   private final PoolChange change;
   private final Topology topology;
   private final DexServer server;
@@ -16,7 +16,7 @@ final class EmptyTree implements Replaced {
    *
    * @param server receives the freed nodes
    */
-  EmptyTree(PoolChange change, Topology topology, DexServer server) {
+  EmptyDexTree(PoolChange change, Topology topology, DexServer server) {
     this.change = change;
     this.topology = topology;
     this.server = server;
