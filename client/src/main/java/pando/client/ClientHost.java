@@ -25,8 +25,8 @@ public interface ClientHost extends AutoCloseable {
   void close();
 
   /**
-   * The way to one compute server, by one connection after another. Its user holds a lock during all
-   * calls but {@link #await}.
+   * The way to one compute server, by one connection after another. Its user holds a lock during
+   * all calls but {@link #await}.
    */
   interface Line {
     /**

@@ -64,7 +64,9 @@ public final class FrameDoor implements AutoCloseable {
     frames.answer(worker);
   }
 
-  /** Returns the goodbye of a service that closes, which it sends in place of all other responses. */
+  /**
+   * Returns the goodbye of a service that closes, which it sends in place of all other responses.
+   */
   public static byte[] goodbye() throws IOException {
     FrameWriter writer = new FrameWriter();
     FrameExchange.addGoodbye(writer, "the compute server closes", 0, 0);

@@ -16,8 +16,8 @@ import pando.index.session.Failures;
 import pando.index.session.Gate;
 
 /**
- * The compute servers of a process, their open workers, and the counters of those that are closed. A worker
- * whose compute server was taken out of the index stays until its session finds out.
+ * The compute servers of a process, their open workers, and the counters of those that are closed.
+ * A worker whose compute server was taken out of the index stays until its session finds out.
  *
  * <p>Thread-safe.
  *

@@ -79,7 +79,9 @@ final class CacheUse {
     changes.increment();
   }
 
-  /** Notes that a leaf with so many changes was merged for lack of memory for deltas; 0: none was. */
+  /**
+   * Notes that a leaf with so many changes was merged for lack of memory for deltas; 0: none was.
+   */
   void noteMerge(int merged) {
     if (merged > 0) {
       merges.increment();

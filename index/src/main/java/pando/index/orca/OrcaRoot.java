@@ -12,7 +12,9 @@ final class OrcaRoot {
   /** Address of the table of roots, {@code NULL} before the index is in place. */
   private long table = GlobalAddress.NULL;
 
-  /** The root word, and the one before; they differ while it is unknown which of them the pool has. */
+  /**
+   * The root word, and the one before; they differ while it is unknown which of them the pool has.
+   */
   private long word;
 
   private long before;
