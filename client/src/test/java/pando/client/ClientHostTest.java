@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import pando.client.server.FrameDoor;
+import pando.client.server.FrameService;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
@@ -30,7 +30,7 @@ class ClientHostTest {
   private final List<Long> pauses = new ArrayList<>();
   private Fabric fabric;
   private RangeIndex index;
-  private FrameDoor door;
+  private FrameService door;
   private long nanos;
 
   /** Whether the compute server says goodbye to each request. */
@@ -45,7 +45,7 @@ class ClientHostTest {
   void open() {
     fabric = Pools.open(2, 16 << 20, 1);
     index = SystemUnderTest.DEX.tiny(1).create(fabric);
-    door = new FrameDoor(index, Routes::alone);
+    door = new FrameService(index, Routes::alone);
   }
 
   @AfterEach
@@ -137,7 +137,7 @@ class ClientHostTest {
     public void await(long nanosMax) throws IOException {
       if (!cutsBefore) {
         byte[] asked = requests.toByteArray();
-        byte[] answer = isClosed ? FrameDoor.goodbye() : door.serve(asked, key -> {});
+        byte[] answer = isClosed ? FrameService.goodbye() : door.serve(asked, key -> {});
         responses = ByteBuffer.wrap(cutsBehind ? new byte[0] : answer);
       }
       requests.reset();

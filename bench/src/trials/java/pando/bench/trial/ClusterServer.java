@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
-import pando.client.server.FrameDoor;
+import pando.client.server.FrameService;
 import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerProcess.End;
 import pando.cluster.ComputeServerSettings;
@@ -29,7 +29,9 @@ import pando.index.RangeIndex;
 import pando.sim.Cluster;
 import pando.sim.Signal;
 
-/** One start of a compute server of a simulated cluster, and its doors, by which clients come. */
+/**
+ * One start of a compute server of a simulated cluster, and its services, by which clients come.
+ */
 final class ClusterServer {
   private static final Duration START_WAIT = Duration.ofSeconds(2);
   private static final Duration COORDINATOR_WAIT = Duration.ofSeconds(60);
@@ -42,7 +44,7 @@ final class ClusterServer {
   private final ClusterWatch watch;
   private final Signal idle;
   private final Lock stopping = new ReentrantLock();
-  private final Deque<FrameDoor> doors = new ArrayDeque<>();
+  private final Deque<FrameService> services = new ArrayDeque<>();
   private @Nullable ComputeServerProcess process;
   private @Nullable RangeIndex index;
   private boolean closing;
@@ -155,18 +157,18 @@ final class ClusterServer {
   /** Carries out requests of a client, as a thread of its lanes does; returns the responses. */
   byte[] serve(byte[] requests) throws IOException {
     if (!isOpen()) {
-      return FrameDoor.goodbye();
+      return FrameService.goodbye();
     }
     calls++;
     try {
-      FrameDoor door =
-          doors.isEmpty()
-              ? new FrameDoor(Objects.requireNonNull(index), this::routes)
-              : doors.pop();
+      FrameService service =
+          services.isEmpty()
+              ? new FrameService(Objects.requireNonNull(index), this::routes)
+              : services.pop();
       try {
-        return door.serve(requests, key -> watch.answered(this, key));
+        return service.serve(requests, key -> watch.answered(this, key));
       } finally {
-        doors.push(door);
+        services.push(service);
       }
     } finally {
       if (--calls == 0) {
@@ -175,7 +177,7 @@ final class ClusterServer {
     }
   }
 
-  /** Closes its doors, waits for what it has begun, and closes the process. */
+  /** Closes its services, waits for what it has begun, and closes the process. */
   void stop() {
     closing = true;
     stopping.lock();
@@ -184,8 +186,8 @@ final class ClusterServer {
         idle.await(CALL_NANOS_MAX);
       }
       List<Runnable> steps = new ArrayList<>();
-      doors.forEach(door -> steps.add(door::close));
-      doors.clear();
+      services.forEach(service -> steps.add(service::close));
+      services.clear();
       steps.add(() -> opened().close());
       Closing.all(steps);
     } finally {

@@ -30,7 +30,7 @@ import pando.index.RangeIndex;
 import pando.index.bytes.ByteStrings;
 
 /**
- * A compute server's door for clients: serves an index of words or byte strings to {@link
+ * A compute server's service for clients: serves an index of words or byte strings to {@link
  * pando.client.PandoClient}s, until it is closed. Thread-safe.
  *
  * <p>Each of its lanes is a thread that serves the clients it was given: it reads their requests,

@@ -437,7 +437,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     try (change;
         var _ = changes.turn(change.worker())) {
       if (!isClosed()) {
-        close(change, new Quiet<>(members, members.gates(), change.worker()));
+        close(change);
       }
     }
   }
@@ -449,8 +449,9 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     }
   }
 
-  private void close(PoolChange change, Quiet<S> all) {
+  private void close(PoolChange change) {
     Losses losses = new Losses();
+    Quiet<S> all = new Quiet<>(members, members.gates(), change.worker());
     boolean trimmed = false;
     try {
       losses.defer(all::empty);

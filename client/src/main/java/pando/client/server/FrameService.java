@@ -17,12 +17,12 @@ import pando.index.RangeIndex;
  * simulator runs what a {@link ClientService} does with frames. One client at a time; not
  * thread-safe.
  */
-public final class FrameDoor implements AutoCloseable {
+public final class FrameService implements AutoCloseable {
   private final FrameExchange frames;
   private final WordWorker worker;
 
-  /** Opens a door to an index of words; its session is opened with its first operation. */
-  public FrameDoor(RangeIndex index, Supplier<Routes> routes) {
+  /** Serves an index of words; its session is opened with the first operation. */
+  public FrameService(RangeIndex index, Supplier<Routes> routes) {
     this.frames = new FrameExchange(new ServiceFacts(ServiceIndex.of(index), routes, _ -> 0));
     this.worker = new WordWorker(index);
   }
