@@ -32,7 +32,7 @@ import pando.index.RangeIndex;
  *     ASKED --epoch raised--> UNDER_WAY --fenced, lease over, heir chosen-->
  *     UNDER_WAY, executor --the heir changes the table--> DONE
  *                |
- *                +--the heir is lost: it is fenced--> UNDER_WAY
+ *                +--the heir is lost: it is fenced; or its range is elsewhere--> UNDER_WAY
  * </pre>
  *
  * <p>Fences go first: what else is under way may wait for one. For one thread.
@@ -340,10 +340,26 @@ final class Leader {
       return beginFence(view, change);
     }
     if (change.executor() != Change.NONE) {
-      return isExecutorGone(view, change)
+      return (isExecutorGone(view, change) || isHeirApart(view, change))
           && write(view, change, change.fencing(change.leastEpoch()));
     }
     return nameHeir(view, change);
+  }
+
+  /**
+   * Returns whether the heir, which could not take the range over, has one elsewhere: it has given
+   * the keys between away since it was named. If it tries again anyway, it does no harm: a range is
+   * taken over under the lock of the table, and once.
+   */
+  private boolean isHeirApart(View view, Change change) {
+    if (change.why().isEmpty()) {
+      return false;
+    }
+    Partitioning table = tableNow(view);
+    int heir = change.executor();
+    return table.hasServer(change.server())
+        && table.hasServer(heir)
+        && Math.abs(table.rangeOfServer(heir) - table.rangeOfServer(change.server())) > 1;
   }
 
   private boolean beginFence(View view, Change change) {

@@ -30,6 +30,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
 import pando.index.RangeIndex;
+import pando.index.Session;
 import pando.index.Systems;
 
 /** Changes that fail: each ends by what the pool says, and none keeps others from their end. */
@@ -282,6 +283,35 @@ class FailedChangeTest {
     cluster.settle();
     assertThat(fences()).allMatch(fence -> fence.state() == State.DONE);
     assertThat(owners()).doesNotContain(lost);
+  }
+
+  /** As in seed 460 of `simulate --cluster`: an heir has given the keys beside the range away. */
+  @Test
+  void shouldNameAnotherHeirWhereTheFirstIsNotBesideTheRangeAnyMore() {
+    start(0, 1, 2);
+    fail("takeOver", false, () -> new PoolFullException("full in a test"));
+    int lost = owners().get(2);
+    TestCluster.Server heir = cluster.server(owners().get(1));
+    cluster.kill(lost);
+    cluster.runUntil(() -> fences().anyMatch(fence -> !fence.why().isEmpty()));
+    assertThat(fences()).allMatch(fence -> fence.executor() == heir.number);
+    long low = heir.index.partitioning().lowOfServer(heir.number);
+    try (Session session = heir.index.session()) {
+      for (int i = 0; i < 1_000; i++) {
+        session.put(low + i, i);
+      }
+    }
+    int split = cluster.state.ask(Change.split(heir.number, low + 500, 5));
+    cluster.start(5);
+    // It serves before the leader looks.
+    cluster.servers.values().forEach(server -> server.agent.execute());
+    cluster.runUntil(() -> change(split).isOver());
+    List<Integer> owners = owners();
+    assertThat(owners.indexOf(lost) - owners.indexOf(heir.number)).isEqualTo(2);
+    failing = "";
+    cluster.settle();
+    assertThat(owners()).contains(5).doesNotContain(lost);
+    assertThat(fences()).allMatch(fence -> fence.state() == State.DONE);
   }
 
   /** The leader meets it, too, where it looks for an heir, or at what became of a change. */
