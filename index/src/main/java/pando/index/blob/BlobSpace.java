@@ -147,6 +147,11 @@ public final class BlobSpace implements AutoCloseable {
     return bytes;
   }
 
+  /** Returns how much of the pool a word's blob takes, in bytes; 0 if the word has its value. */
+  public long bytesOf(long word) {
+    return BlobWord.isBlob(word) && holds(word) ? classes.bytes(BlobWord.sizeClass(word)) : 0;
+  }
+
   /** Counts a blob that is to be freed later, or takes it back; not where a word is damaged. */
   void countWaiting(long word, int more) {
     if (holds(word)) {

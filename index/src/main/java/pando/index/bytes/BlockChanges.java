@@ -1,6 +1,7 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
@@ -51,11 +52,15 @@ final class BlockChanges {
   private MemorySegment before = wordBytes;
   private boolean matches;
 
+  /** The block that absorbed another one last. */
+  private BlockEntry absorbing;
+
   BlockChanges(ByteIndex index, BlockReader reader) {
     this.index = index;
     this.reader = reader;
     this.blobs = reader.blobs;
     this.labels = index.labels.session();
+    this.absorbing = reader.entry;
   }
 
   /** Returns the value that the last operation found, if it says what it found. */
@@ -79,6 +84,9 @@ final class BlockChanges {
     blobs.freeWaiting();
     index.unsettled.settle(labels, blobs);
     index.spare.ensure(blobs);
+    if (index.superseded.isMuch()) {
+      freeSuperseded();
+    }
     if (index.deltas.isShort()) {
       mergeFullest();
     }
@@ -118,7 +126,9 @@ final class BlockChanges {
       return;
     }
     long word = found ? reader.blobWord() : 0;
-    storedWord = blobs.storeInPlaceOf(word, hash, value, 0, (int) value.byteSize());
+    storedWord =
+        withRoom(
+            entry, () -> blobs.storeInPlaceOf(word, hash, value, 0, (int) value.byteSize()));
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
       put(entry, waiting, found, wordBytes, true);
@@ -196,6 +206,56 @@ final class BlockChanges {
     }
   }
 
+  private void freeSuperseded() {
+    try {
+      settleSuperseded();
+    } catch (PandoException e) {
+      // What is left is freed later.
+    }
+  }
+
+  /**
+   * Writes labels, and frees what they do not lead to any more; returns whether no label waits.
+   *
+   * @throws PandoException if a step fails; what is left is done later
+   */
+  boolean settleSuperseded() {
+    return settleSuperseded(null);
+  }
+
+  /**
+   * As {@link #settleSuperseded()}.
+   *
+   * @param latched a block whose latch this session holds, {@code null} if it holds none
+   */
+  boolean settleSuperseded(@Nullable BlockEntry latched) {
+    return index.superseded.settle(labels, blobs, latched);
+  }
+
+  /** Frees what a block was, once no label in the pool leads to it. */
+  void supersede(BlockEntry entry, long word) {
+    index.superseded.free(entry, BlockSession.BLOCKS, word);
+  }
+
+  /**
+   * Stores something, if need be in room that superseded blocks and values have taken. Other
+   * sessions may be faster.
+   */
+  private long withRoom(BlockEntry latched, LongSupplier store) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      long rounds = index.superseded.rounds();
+      try {
+        return store.getAsLong();
+      } catch (PoolFullException e) {
+        if (!index.superseded.makeRoom(rounds, labels, blobs, latched)) {
+          throw e;
+        }
+      }
+      start = reader.pause(attempt, start, "others take all room in the pool");
+    }
+  }
+
   /**
    * Settles what is unsettled, and merges all blocks with their changes, while no session works.
    *
@@ -217,6 +277,7 @@ final class BlockChanges {
         }
       }
     }
+    failures.collect(this::settleSuperseded);
     index.unsettled.settleAll(labels, blobs);
     failures.rethrow();
   }
@@ -245,7 +306,7 @@ final class BlockChanges {
         replace(entry, next, Outline.of(next));
       }
     }
-    merge.freeReplaced(blobs);
+    merge.freeReplaced(entry.state().isGone() ? absorbing : entry, index.superseded);
   }
 
   private static int cut(BlockMerge merge, Block next) {
@@ -281,7 +342,7 @@ final class BlockChanges {
     long oldWord = entry.state().word();
     BlockState state;
     try {
-      state = stored(next, outline);
+      state = stored(entry, next, outline);
     } catch (PoolFullException e) {
       if (!index.spare.replace(this, reader, entry, next, mustBeMade())) {
         throw e;
@@ -289,7 +350,7 @@ final class BlockChanges {
       return;
     }
     make(entry, state);
-    blobs.free(BlockSession.BLOCKS, oldWord);
+    supersede(entry, oldWord);
     index.cache.set(entry, next);
   }
 
@@ -331,9 +392,14 @@ final class BlockChanges {
     }
   }
 
-  /** Stores a new block; returns its state, which nobody knows yet. */
-  private BlockState stored(Block next, byte[] outline) {
-    long word = blobs.store(BlockSession.BLOCKS, sealed(next), 0, size(next));
+  /**
+   * Stores a new block; returns its state, which nobody knows yet.
+   *
+   * @param latched a block whose latch this session holds
+   */
+  private BlockState stored(BlockEntry latched, Block next, byte[] outline) {
+    long word =
+        withRoom(latched, () -> blobs.store(BlockSession.BLOCKS, sealed(next), 0, size(next)));
     return BlockState.of(word, next, outline);
   }
 
@@ -352,8 +418,14 @@ final class BlockChanges {
     return (int) block.bytes().byteSize();
   }
 
-  /** Gives the label of a block the word of another one, which is freed if that fails for sure. */
+  /**
+   * Gives the label of a block the word of another one, which is freed if that fails for sure. Does
+   * nothing if the label waits for others.
+   */
   private void label(BlockEntry entry, BlockState state) {
+    if (index.superseded.isWaiting(entry)) {
+      return;
+    }
     boolean known = false;
     try {
       labels.store(entry.label, state.word());
@@ -411,13 +483,13 @@ final class BlockChanges {
     Block left = Blocks.left(whole, cut, separator);
     byte[] leftOutline = Outline.of(left);
     long newLabel = index.nextLabel.getAndIncrement();
-    BlockState rightState = stored(right, Outline.of(right));
+    BlockState rightState = stored(entry, right, Outline.of(right));
     BlockEntry added = new BlockEntry(newLabel, BlockState.gone(rightState.outline()));
     boolean done = false;
     try {
       labels.store(newLabel, rightState.word());
-      BlockState leftState = stored(left, leftOutline);
-      label(entry, leftState);
+      BlockState leftState = stored(entry, left, leftOutline);
+      index.superseded.await(entry);
       addKnown(entry, leftState, added, rightState);
       done = true;
     } finally {
@@ -425,7 +497,7 @@ final class BlockChanges {
         index.unsettled.addStray(newLabel, rightState.word());
       }
     }
-    blobs.free(BlockSession.BLOCKS, oldWord);
+    supersede(entry, oldWord);
     index.cache.set(entry, left);
     index.cache.set(added, right);
   }
@@ -476,6 +548,9 @@ final class BlockChanges {
 
   private boolean joinsLatched(
       BlockEntry entry, Block small, BlockEntry neighbour, boolean isLeft) {
+    if (index.unsettled.isDoubtful(entry) || index.unsettled.isDoubtful(neighbour)) {
+      return false;
+    }
     Block read = neighbourBlock(neighbour);
     if (read == null) {
       return false;
@@ -489,8 +564,9 @@ final class BlockChanges {
         || Blocks.joinedBytes(left, right) > joinedMax()) {
       return false;
     }
-    join(isLeft ? neighbour : entry, isLeft ? entry : neighbour, Blocks.joined(left, right));
-    merge.freeReplaced(blobs);
+    absorbing = isLeft ? neighbour : entry;
+    join(absorbing, isLeft ? entry : neighbour, Blocks.joined(left, right));
+    merge.freeReplaced(absorbing, index.superseded);
     return true;
   }
 
@@ -515,7 +591,11 @@ final class BlockChanges {
   private void join(BlockEntry left, BlockEntry right, Block joined) {
     long leftWord = left.state().word();
     long rightWord = right.state().word();
-    BlockState state = stored(joined, Outline.of(joined));
+    BlockState state = stored(left, joined, Outline.of(joined));
+    if (index.superseded.isWaiting(right)) {
+      // What the label of the right one waits for is behind the range of both.
+      index.superseded.await(left);
+    }
     BlockState gone = BlockState.gone(right.state().outline());
     label(left, state);
     boolean isKnown = false;
@@ -533,8 +613,8 @@ final class BlockChanges {
         addUnsettled(left, state);
       }
     }
-    blobs.free(BlockSession.BLOCKS, leftWord);
-    index.unsettled.addStray(right.label, rightWord);
+    supersede(left, leftWord);
+    index.superseded.absorb(left, right, rightWord);
     index.cache.set(right, null);
     index.cache.set(left, joined);
   }

@@ -172,10 +172,12 @@ final class BlockLoader {
   }
 
   private void make(BlockEntry empty) {
+    // The pool has the labels of the others before: they begin where the first one ends.
+    index.labels.flush();
     labels.store(empty.label, loaded.getFirst().state().word());
     index.cache.set(empty, null);
     index.directory.replaceAll(loaded);
-    blobs.free(BlockSession.BLOCKS, empty.state().word());
+    index.superseded.free(empty, BlockSession.BLOCKS, empty.state().word());
   }
 
   /** Frees all that was stored. The label of the empty block may have the word of the first one. */

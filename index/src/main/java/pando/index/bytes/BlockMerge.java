@@ -2,7 +2,6 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.blob.Blobs;
 
 /** A block and the changes of it that become part of another one. Immutable. */
 final class BlockMerge {
@@ -75,11 +74,15 @@ final class BlockMerge {
     return found[0] == -1 - block.count();
   }
 
-  /** Frees the values of the block that the changes have replaced. */
-  void freeReplaced(Blobs blobs) {
+  /**
+   * Frees the values of the block that the changes have replaced.
+   *
+   * @param by the block that has the changes
+   */
+  void freeReplaced(BlockEntry by, Superseded superseded) {
     for (int i = 0; i < found.length; i++) {
       if (found[i] >= 0 && block.hasBlob(found[i])) {
-        blobs.free(ByteKeyHash.of(changes.key(i)), block.word(found[i]));
+        superseded.free(by, ByteKeyHash.of(changes.key(i)), block.word(found[i]));
       }
     }
   }

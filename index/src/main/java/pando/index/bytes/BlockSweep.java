@@ -54,7 +54,9 @@ final class BlockSweep extends Sweep {
     }
     if (labelsDue) {
       labelsDue = false;
-      index.labels.flush();
+      if (!changes.settleSuperseded()) {
+        leaveOut();
+      }
     }
     return false;
   }

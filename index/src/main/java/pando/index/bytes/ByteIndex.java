@@ -104,6 +104,7 @@ public final class ByteIndex implements ByteStrings {
   final AtomicLong nextVersion;
   final Gate gate = new Gate();
 
+  final Superseded superseded;
   final Unsettled unsettled;
   final Spare spare;
 
@@ -136,7 +137,8 @@ public final class ByteIndex implements ByteStrings {
     this.cache = new BlockCache(options.cacheBytes() - options.recordBytes(), deltas);
     this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
     this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
-    this.unsettled = new Unsettled(blocks.strays());
+    this.superseded = new Superseded(this, labels.fabric());
+    this.unsettled = new Unsettled(superseded, blocks.strays());
     this.spare = new Spare(this);
     this.records = new ByteRecordCache(options.recordBytes());
     List<Runnable> undo = new ArrayList<>(List.of(records::close));
@@ -207,6 +209,9 @@ public final class ByteIndex implements ByteStrings {
         }
         OpenedBlocks blocks =
             isNew ? OpenedBlocks.first(session, blobs) : OpenedBlocks.of(session, blobs);
+        if (isNew) {
+          labels.flush();
+        }
         return new ByteIndex(options, labels, space, blocks);
       } catch (Throwable e) {
         Closing.after(e, space::close);

@@ -100,15 +100,19 @@ final class Spare {
     }
   }
 
-  /** Moves a block out of the spare into its old place; returns the word of the spare. */
+  /**
+   * Moves a block out of the spare into its old place; returns the word of the spare. The change
+   * has taken effect: where a step fails, the block stays where it is. A place is written only
+   * where no label in the pool leads to it.
+   */
   private static long moved(
       BlockChanges changes, Blobs blobs, BlockEntry entry, Block next, long old) {
     long spare = entry.state().word();
-    if (!blobs.hasInOnePlace(old, 0, (int) next.bytes().byteSize())) {
-      blobs.free(BlockSession.BLOCKS, old);
+    if (!blobs.hasInOnePlace(old, 0, (int) next.bytes().byteSize())
+        || !isLabelWritten(changes, entry)) {
+      changes.supersede(entry, old);
       return NONE;
     }
-    // The change has taken effect: where a step fails, the block stays where it is.
     BlockState state;
     try {
       state = changes.storedIn(old, next);
@@ -120,9 +124,22 @@ final class Spare {
     }
     try {
       changes.make(entry, state);
-      return spare;
     } catch (PandoException e) {
       return NONE;
+    }
+    if (isLabelWritten(changes, entry)) {
+      return spare;
+    }
+    changes.supersede(entry, spare);
+    return NONE;
+  }
+
+  private static boolean isLabelWritten(BlockChanges changes, BlockEntry entry) {
+    try {
+      changes.settleSuperseded(entry);
+      return true;
+    } catch (PandoException e) {
+      return false;
     }
   }
 

@@ -32,15 +32,18 @@ final class Unsettled {
    */
   private record Doubtful(BlockEntry entry, long word, long hash, long value) {}
 
+  private final Superseded superseded;
   private final Queue<Stray> strays = new ConcurrentLinkedQueue<>();
   private final Queue<Doubtful> doubtful = new ConcurrentLinkedQueue<>();
 
   /**
    * Begins with what an index has when it opens.
    *
+   * @param superseded receives what the pool's labels may still lead to
    * @param labels of blocks that do not count; a process that died may have freed their blobs
    */
-  Unsettled(Collection<Long> labels) {
+  Unsettled(Superseded superseded, Collection<Long> labels) {
+    this.superseded = superseded;
     labels.forEach(label -> strays.add(new Stray(label, NO_BLOB)));
   }
 
@@ -57,6 +60,11 @@ final class Unsettled {
   /** Adds such a block, and the value that only the other one has, by the hash of its key. */
   void add(BlockEntry entry, long word, long hash, long value) {
     doubtful.add(new Doubtful(entry, word, hash, value));
+  }
+
+  /** Returns whether the label of a block may have the word of another one. */
+  boolean isDoubtful(BlockEntry entry) {
+    return doubtful.stream().anyMatch(each -> each.entry == entry);
   }
 
   /** Takes the steps that can be taken now. */
@@ -80,7 +88,7 @@ final class Unsettled {
     for (Doubtful next = doubtful.peek(); next != null; next = doubtful.peek()) {
       if (next.entry.tryLatch()) {
         try {
-          settle(next, labels, blobs);
+          settle(next, labels);
         } finally {
           next.entry.unlatch();
         }
@@ -101,15 +109,16 @@ final class Unsettled {
     }
   }
 
-  private void settle(Doubtful next, Session labels, Blobs blobs) {
-    BlockState state = next.entry.state();
-    if (!state.isGone()) {
-      labels.store(next.entry.label, state.word());
+  private void settle(Doubtful next, Session labels) {
+    BlockEntry entry = next.entry;
+    BlockState state = entry.state();
+    if (!state.isGone() && !superseded.isWaiting(entry)) {
+      labels.store(entry.label, state.word());
     }
     // An error may have struck when the other one had been made known anyway.
     if (doubtful.remove(next) && state.word() != next.word) {
-      blobs.free(BlockSession.BLOCKS, next.word);
-      blobs.free(next.hash, next.value);
+      superseded.free(entry, BlockSession.BLOCKS, next.word);
+      superseded.free(entry, next.hash, next.value);
     }
   }
 }

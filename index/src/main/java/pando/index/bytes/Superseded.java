@@ -1,0 +1,241 @@
+package pando.index.bytes;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+import pando.fabric.WaitLimit;
+import pando.index.Session;
+import pando.index.blob.Blobs;
+
+/**
+ * Blocks, values and labels that changes have put out of use, as long as the labels in the pool may
+ * lead to them. Thread-safe.
+ */
+final class Superseded {
+  /*
+   * A label that was stored is in the caches of the index of labels. It gets to the pool when that
+   * index is flushed, or at some time before, and so labels get there in any order. A process that
+   * dies leaves the labels that the pool has at that moment. They must lead to whole blocks that
+   * cover all keys, so:
+   *
+   *   1. A block that was replaced, and a value that only this block leads to, is freed once the
+   *      pool has the label of the new block.
+   *   2. The label of a block that was split is stored once the pool has the label of the right
+   *      part. Until then it leads to the block before, which has the keys of both.
+   *   3. The label of a block that a neighbour has absorbed is discarded once the pool has the
+   *      label of that neighbour.
+   *
+   * All of this is done in rounds. A round flushes the labels; then the pool has those that were
+   * stored before it began. It stores the labels that have waited for others (2), and flushes once
+   * more. Then it frees and discards what was put out of use before it began.
+   *
+   * The sweeper makes a round in each of its walks. Where the pool is full, or much waits, sessions
+   * make one.
+   */
+
+  /** In place of a label: nothing is to be discarded. */
+  private static final long NO_LABEL = ByteIndex.KIND_LABEL;
+
+  /** Waiting for others takes at most one of so many parts of the pool. */
+  private static final int POOL_PART = 64;
+
+  private static final long BYTES_MIN = 1 << 20;
+  private static final long BYTES_MAX = 64 << 20;
+
+  /**
+   * What is out of use.
+   *
+   * @param label to discard, {@link #NO_LABEL} if there is none
+   * @param seed of the blob
+   * @param word of the blob to free
+   * @param round the last one that had begun
+   */
+  private record Old(long label, long seed, long word, long round) {}
+
+  /** A label that waits for others, and what is in use as long as it waits. */
+  private static final class Waiting {
+    private final List<Old> old = new ArrayList<>();
+
+    /** The last round that had begun when others were stored for which it waits. */
+    private long round;
+  }
+
+  private final ByteIndex index;
+  private final long bytesMax;
+  private final AtomicLong round = new AtomicLong();
+  private final Queue<Old> old = new ConcurrentLinkedQueue<>();
+
+  /** Blocks whose labels wait. Who adds, changes or removes one holds the block's latch. */
+  private final Map<BlockEntry, Waiting> waiting = new ConcurrentHashMap<>();
+
+  private final AtomicLong bytes = new AtomicLong();
+
+  /** Held by the thread that makes a round. It waits for no latch. */
+  private final AtomicBoolean busy = new AtomicBoolean();
+
+  Superseded(ByteIndex index, Fabric fabric) {
+    this.index = index;
+    long capacity =
+        IntStream.range(0, fabric.memoryServers()).mapToLong(fabric::dramBytes).sum();
+    this.bytesMax = Math.clamp(capacity / POOL_PART, BYTES_MIN, BYTES_MAX);
+  }
+
+  /** Returns whether the label of a block must not be stored yet. */
+  boolean isWaiting(BlockEntry entry) {
+    return waiting.containsKey(entry);
+  }
+
+  /** Has the label of a block wait for labels that have been stored. */
+  void await(BlockEntry entry) {
+    waiting.computeIfAbsent(entry, _ -> new Waiting()).round = round.get();
+  }
+
+  /** Frees a blob once no label in the pool leads to it by way of what a block was before. */
+  void free(BlockEntry entry, long seed, long word) {
+    add(entry, NO_LABEL, seed, word);
+  }
+
+  /**
+   * Frees what a block was that another one has absorbed, and discards its label, once the pool has
+   * the label of the other one.
+   *
+   * @param entry of the other one; its label waits if that of the absorbed block does
+   */
+  void absorb(BlockEntry entry, BlockEntry absorbed, long absorbedWord) {
+    Waiting its = waiting.get(absorbed);
+    if (its != null) {
+      waiting.get(entry).old.addAll(its.old);
+      waiting.remove(absorbed);
+    }
+    add(entry, absorbed.label, BlockSession.BLOCKS, absorbedWord);
+  }
+
+  private void add(BlockEntry entry, long label, long seed, long word) {
+    Old added = new Old(label, seed, word, round.get());
+    Waiting its = waiting.get(entry);
+    if (its == null) {
+      old.add(added);
+    } else {
+      its.old.add(added);
+    }
+    bytes.addAndGet(index.space.bytesOf(word));
+  }
+
+  /** Returns whether what waits takes so much of the pool that it should be freed. */
+  boolean isMuch() {
+    return bytes.get() > bytesMax;
+  }
+
+  /** Returns the number of rounds that have begun. */
+  long rounds() {
+    return round.get();
+  }
+
+  /**
+   * Makes a round, unless nothing waits, nor has since a round; returns whether there may be more
+   * room in the pool now.
+   */
+  boolean makeRoom(long since, Session labels, Blobs blobs, BlockEntry latched) {
+    if (old.isEmpty() && waiting.isEmpty() && !busy.get() && round.get() == since) {
+      return false;
+    }
+    settle(labels, blobs, latched);
+    return true;
+  }
+
+  /**
+   * Makes a round: afterwards nothing waits that was put out of use before, but of blocks that
+   * others have latched.
+   *
+   * @param latched a block whose latch this thread holds, {@code null} if it holds none
+   * @return whether no label waits any more
+   * @throws PandoException if a step fails; what is left waits for the next round
+   */
+  boolean settle(Session labels, Blobs blobs, @Nullable BlockEntry latched) {
+    lock(blobs);
+    try {
+      long now = round.incrementAndGet();
+      index.labels.flush();
+      List<Old> free = new ArrayList<>();
+      try {
+        boolean stored = storeWaiting(now, labels, latched, free);
+        if (stored) {
+          index.labels.flush();
+        }
+        takeOld(now, free);
+        free(free, labels, blobs);
+      } finally {
+        old.addAll(free);
+      }
+      return waiting.isEmpty();
+    } finally {
+      busy.set(false);
+    }
+  }
+
+  private void lock(Blobs blobs) {
+    long start = 0;
+    for (int attempt = 0; !busy.compareAndSet(false, true); attempt++) {
+      String what = "another thread does not end writing labels";
+      start = WaitLimit.LONG.pause(blobs.worker().backoff(), attempt, start, what);
+    }
+  }
+
+  /** Stores labels that waited; returns whether there were any. */
+  private boolean storeWaiting(
+      long now, Session labels, @Nullable BlockEntry latched, List<Old> free) {
+    boolean stored = false;
+    for (BlockEntry entry : waiting.keySet()) {
+      if (entry == latched || entry.tryLatch()) {
+        try {
+          stored |= storeWaiting(entry, now, labels, free);
+        } finally {
+          if (entry != latched) {
+            entry.unlatch();
+          }
+        }
+      }
+    }
+    return stored;
+  }
+
+  private boolean storeWaiting(BlockEntry entry, long now, Session labels, List<Old> free) {
+    Waiting its = waiting.get(entry);
+    if (its == null || its.round >= now) {
+      return false;
+    }
+    labels.store(entry.label, entry.state().word());
+    waiting.remove(entry);
+    its.old.forEach(each -> free.add(new Old(each.label, each.seed, each.word, now)));
+    return true;
+  }
+
+  private void takeOld(long now, List<Old> free) {
+    for (Old next = old.peek(); next != null && next.round < now; next = old.peek()) {
+      free.add(old.remove());
+    }
+  }
+
+  /** Frees all of a list, and takes it out of that. */
+  private void free(List<Old> all, Session labels, Blobs blobs) {
+    while (!all.isEmpty()) {
+      Old next = all.getLast();
+      if (next.label != NO_LABEL) {
+        labels.discard(next.label);
+      }
+      all.removeLast();
+      bytes.addAndGet(-index.space.bytesOf(next.word));
+      blobs.free(next.seed, next.word);
+    }
+    blobs.freeWaiting();
+  }
+}
