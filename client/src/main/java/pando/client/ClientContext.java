@@ -89,8 +89,7 @@ final class ClientContext implements AutoCloseable {
   void refresh(RouteTable seen, long epoch) {
     refreshing.lock();
     try {
-      checkOpen();
-      if (table == seen) {
+      if (!closed && table == seen) {
         SequencedSet<String> addresses = new LinkedHashSet<>();
         seen.servers().forEach(server -> addresses.add(server.address()));
         addresses.addAll(seeds);

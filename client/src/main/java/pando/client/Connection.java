@@ -101,6 +101,7 @@ final class Connection {
     try {
       ensureOpen();
       if (freeCount == 0) {
+        cutIfLate();
         return false;
       }
       long now = host.nanoTime();
@@ -154,6 +155,9 @@ final class Connection {
       await(call);
     } catch (IOException e) {
       call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
+    } catch (RuntimeException | Error e) {
+      abandon(call);
+      throw e;
     }
     return call.state() == Call.State.ANSWERED;
   }
@@ -167,6 +171,9 @@ final class Connection {
       }
     } catch (IOException e) {
       fail(e);
+    } catch (RuntimeException | Error e) {
+      abandonAll();
+      throw e;
     } finally {
       lock.unlock();
     }
@@ -202,20 +209,23 @@ final class Connection {
   /** Waits until a call is answered, or fails. */
   void await(Call call) {
     boolean interrupted = false;
-    while (call.isUnderWay()) {
-      if (hasReader.compareAndSet(false, true)) {
-        try {
-          interrupted |= readUntilEnded(call);
-        } finally {
-          hasReader.set(false);
-          handOver();
+    try {
+      while (call.isUnderWay()) {
+        if (hasReader.compareAndSet(false, true)) {
+          try {
+            readUntilEnded(call);
+          } finally {
+            hasReader.set(false);
+            handOver();
+          }
+        } else {
+          interrupted |= awaitReader(call);
         }
-      } else {
-        interrupted |= awaitReader(call);
       }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -239,19 +249,24 @@ final class Connection {
     return Thread.interrupted();
   }
 
-  /** Reads until a call has ended; returns whether the thread was interrupted. */
-  private boolean readUntilEnded(Call call) {
+  /** Reads until a call has ended. */
+  private void readUntilEnded(Call call) {
     boolean interrupted = false;
-    while (call.isUnderWay()) {
-      interrupted |= Thread.interrupted();
-      long left = call.deadline - host.nanoTime();
-      if (left <= 0) {
-        cut(call);
-      } else if (!lookFor(call)) {
-        readOnce(left);
+    try {
+      while (call.isUnderWay()) {
+        interrupted |= Thread.interrupted();
+        long left = call.deadline - host.nanoTime();
+        if (left <= 0) {
+          cut(call);
+        } else if (!lookFor(call)) {
+          readOnce(left);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
     }
-    return interrupted;
   }
 
   /**
@@ -339,6 +354,9 @@ final class Connection {
       receive(open);
     } catch (IOException e) {
       fail(e);
+    } catch (RuntimeException | Error e) {
+      abandonAll();
+      throw e;
     }
   }
 
@@ -449,13 +467,48 @@ final class Connection {
     lock.lock();
     try {
       if (call.isUnderWay()) {
-        fail(
-            new IOException(
-                "no answer in time: milliseconds=" + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
+        failLate();
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Cuts the connection if an answer is late: those who wait for room may be all that wait. */
+  private void cutIfLate() {
+    long now = host.nanoTime();
+    for (Call call : calls) {
+      if (call != null && call.deadline - now <= 0) {
+        failLate();
+        return;
+      }
+    }
+  }
+
+  private void failLate() {
+    fail(
+        new IOException(
+            "no answer in time: milliseconds=" + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
+  }
+
+  /**
+   * Cuts the connection if a call is under way whose thread does not wait for it any more: the call
+   * is used again, and must not take the answer.
+   */
+  void abandon(Call call) {
+    lock.lock();
+    try {
+      if (call.isUnderWay()) {
+        abandonAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Cuts the connection, which an error has left anywhere in a frame. */
+  private void abandonAll() {
+    end("a thread of the client failed", writer.sent());
   }
 
   /** Closes it for good. */

@@ -56,25 +56,74 @@ final class Dispatch {
     long start = 0;
     int attempts = 0;
     RouteTable table = context.table();
-    while (round(table, calls, count)) {
-      interrupted |= Thread.interrupted();
-      if (needsRoutes) {
-        long now = context.host().nanoTime();
-        start = attempts == 0 ? now : start;
-        if (now - start > context.patienceNanos()) {
-          giveUp(calls, count, attempts, now - start);
+    try {
+      while (round(table, calls, count)) {
+        interrupted |= Thread.interrupted();
+        if (context.isClosed()) {
+          settleClosed(calls, count);
           break;
         }
-        interrupted |= pause(attempts++);
-        if (!PlantedBug.ROUTES_KEPT) {
-          context.refresh(table, table.routes().epoch());
+        if (needsRoutes) {
+          long now = context.host().nanoTime();
+          start = attempts == 0 ? now : start;
+          if (now - start > context.patienceNanos()) {
+            giveUp(calls, count, attempts, now - start);
+            break;
+          }
+          interrupted |= pause(attempts++);
+          if (!PlantedBug.ROUTES_KEPT) {
+            context.refresh(table, table.routes().epoch());
+          }
         }
+        table = context.table();
       }
-      table = context.table();
+    } catch (RuntimeException | Error e) {
+      abandon(calls, count, e);
+      throw e;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+  }
+
+  private static void settleClosed(Call[] calls, int count) {
+    for (int i = 0; i < count; i++) {
+      if (!calls[i].isSettled) {
+        settle(calls[i], new IllegalStateException("the client is closed"));
+      }
     }
+  }
+
+  /**
+   * Takes calls back from their connections, as this thread does not wait for them any more.
+   * Settles those of which it is known what they came to.
+   *
+   * @throws UnknownOutcomeException if a change may have happened; an error has it suppressed
+   */
+  private void abandon(Call[] calls, int count, Throwable because) {
+    for (int i = 0; i < count; i++) {
+      Connection its = calls[i].connection;
+      if (its != null) {
+        its.abandon(calls[i]);
+      }
+    }
+    Call changed = null;
+    for (int i = 0; i < count; i++) {
+      Call call = calls[i];
+      if (!call.isSettled) {
+        settle(call);
+        boolean mayHaveHappened = call.isSettled && !call.isRead() && isUnknownOrDone(call);
+        changed = mayHaveHappened ? call : changed;
+      }
+    }
+    if (changed != null) {
+      throw UnknownOutcomeException.of(cut(changed), because);
+    }
+  }
+
+  private static boolean isUnknownOrDone(Call call) {
+    return call.failure == null || call.failure instanceof UnknownOutcomeException;
   }
 
   /** Sends what is not settled, and waits for the answers; returns whether some must go again. */
@@ -115,7 +164,6 @@ final class Dispatch {
         used.add(target);
       }
     } catch (IOException e) {
-      context.checkOpen();
       call.end(
           Call.State.NOT_DONE,
           "cannot connect: address=" + target.address() + ", because=" + e.getMessage());
@@ -162,7 +210,8 @@ final class Dispatch {
 
   /** Returns whether a call asks for what a compute server has: its heir has not got that. */
   private static boolean isFlush(Call call) {
-    return call.kind == ClientFrame.OPERATIONS && call.op == Op.FLUSH;
+    boolean isOperation = call.kind == ClientFrame.OPERATIONS || call.kind == ClientFrame.BYTES;
+    return isOperation && call.op == Op.FLUSH;
   }
 
   private static void settle(Call call, @Nullable RuntimeException failure) {
@@ -185,7 +234,6 @@ final class Dispatch {
   }
 
   private void giveUp(Call[] calls, int count, int attempts, long nanos) {
-    context.checkOpen();
     for (int i = 0; i < count; i++) {
       Call call = calls[i];
       if (!call.isSettled) {
@@ -212,10 +260,9 @@ final class Dispatch {
     long nanos = attempt == 0 ? 0 : Math.min(longest, PAUSE_NANOS_MIN << Math.min(attempt, 6));
     ClientHost host = context.host();
     long end = host.nanoTime() + nanos;
-    for (long left = nanos; left > 0; left = end - host.nanoTime()) {
+    for (long left = nanos; left > 0 && !context.isClosed(); left = end - host.nanoTime()) {
       host.pause(left);
       interrupted |= Thread.interrupted();
-      context.checkOpen();
     }
     return interrupted;
   }
