@@ -46,6 +46,9 @@ final class Connection {
 
   private final AtomicInteger waiters = new AtomicInteger();
 
+  /** Attempts to open it that have failed. */
+  private final AtomicInteger failedOpens = new AtomicInteger();
+
   /** Guards all that follows. */
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -57,6 +60,10 @@ final class Connection {
   private long heard;
   private @Nullable ByteChannel channel;
   private long sequence;
+
+  /** Why the last attempt to open it failed, if one did. */
+  private String openFailure = "";
+
   private boolean wasFull;
   private boolean closed;
 
@@ -97,9 +104,10 @@ final class Connection {
 
   /** Returns whether there was room. */
   private boolean trySend(Call call) throws IOException {
+    int failedBefore = failedOpens.get();
     lock.lock();
     try {
-      ensureOpen();
+      ensureOpen(failedBefore);
       if (freeCount == 0) {
         cutIfLate();
         return false;
@@ -189,7 +197,13 @@ final class Connection {
     }
   }
 
-  private void ensureOpen() throws IOException {
+  /**
+   * Opens it if it is not open. An attempt that has failed while this thread waited is as good as
+   * one more: each may take seconds, and many threads may wait.
+   *
+   * @param failedBefore attempts before the thread waited
+   */
+  private void ensureOpen(int failedBefore) throws IOException {
     if (closed) {
       throw new IOException("the client is closed");
     }
@@ -197,12 +211,21 @@ final class Connection {
       receive();
     }
     if (channel == null) {
+      if (failedOpens.get() != failedBefore) {
+        throw new IOException(openFailure);
+      }
       open();
     }
   }
 
   private void open() throws IOException {
-    channel = line.open();
+    try {
+      channel = line.open();
+    } catch (IOException e) {
+      failedOpens.incrementAndGet();
+      openFailure = String.valueOf(e.getMessage());
+      throw e;
+    }
     heard = host.nanoTime();
   }
 

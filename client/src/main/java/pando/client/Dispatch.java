@@ -31,6 +31,9 @@ final class Dispatch {
 
   private boolean needsRoutes;
 
+  /** To which a flush could not be sent first. */
+  private @Nullable Connection unreached;
+
   Dispatch(ClientContext context) {
     this.context = context;
   }
@@ -55,6 +58,7 @@ final class Dispatch {
     boolean interrupted = false;
     long start = 0;
     int attempts = 0;
+    unreached = null;
     RouteTable table = context.table();
     try {
       while (round(table, calls, count)) {
@@ -99,7 +103,7 @@ final class Dispatch {
    * Takes calls back from their connections, as this thread does not wait for them any more.
    * Settles those of which it is known what they came to.
    *
-   * @throws UnknownOutcomeException if a change may have happened; an error has it suppressed
+   * @param because has an {@link UnknownOutcomeException} suppressed if a change may have happened
    */
   private void abandon(Call[] calls, int count, Throwable because) {
     for (int i = 0; i < count; i++) {
@@ -118,7 +122,7 @@ final class Dispatch {
       }
     }
     if (changed != null) {
-      throw UnknownOutcomeException.of(cut(changed), because);
+      because.addSuppressed(new UnknownOutcomeException(cut(changed)));
     }
   }
 
@@ -164,6 +168,7 @@ final class Dispatch {
         used.add(target);
       }
     } catch (IOException e) {
+      unreached = unreached == null && isFlush(call) ? target : unreached;
       call.end(
           Call.State.NOT_DONE,
           "cannot connect: address=" + target.address() + ", because=" + e.getMessage());
@@ -192,7 +197,7 @@ final class Dispatch {
 
   private void settleAnswered(Call call) {
     switch (call.outcome) {
-      case Outcome.NO, Outcome.YES -> settle(call, null);
+      case Outcome.NO, Outcome.YES -> settle(call, isFlush(call) ? heirsFlush(call) : null);
       case Outcome.FURTHER -> call.goOn();
       case Outcome.NOT_MINE ->
           sendAgain("the compute server asked does not own it: " + call.server());
@@ -212,6 +217,18 @@ final class Dispatch {
   private static boolean isFlush(Call call) {
     boolean isOperation = call.kind == ClientFrame.OPERATIONS || call.kind == ClientFrame.BYTES;
     return isOperation && call.op == Op.FLUSH;
+  }
+
+  /** Returns why a flush fails which another compute server has done than was asked first. */
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
+  private @Nullable RuntimeException heirsFlush(Call call) {
+    Connection lost = unreached;
+    if (lost == null || lost == call.connection) {
+      return null;
+    }
+    return new UnknownOutcomeException(
+        "a compute server was not reached, and may be lost: %s, computeServer=%s, heir=%s"
+            .formatted(call.what(), lost.address(), call.server()));
   }
 
   private static void settle(Call call, @Nullable RuntimeException failure) {

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.EOFException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -207,7 +210,7 @@ class ClientFaultsTest {
     }
   }
 
-  /** As a selector that was closed meanwhile throws. */
+  /** Unchanged, so that a bug stays one. */
   @Test
   void shouldSayThatAChangeMayHaveHappenedWhereItsWaitFails() {
     try (PandoClient client = connect();
@@ -215,7 +218,9 @@ class ClientFaultsTest {
       host.awaits.add(() -> {
         throw new IllegalStateException("a test");
       });
-      assertThatThrownBy(() -> session.put(1, 10)).isInstanceOf(UnknownOutcomeException.class);
+      assertThatThrownBy(() -> session.put(1, 10))
+          .isInstanceOf(IllegalStateException.class)
+          .matches(UnknownOutcomeException::isSaidBy);
     }
   }
 
@@ -238,5 +243,108 @@ class ClientFaultsTest {
     assertThatThrownBy(() -> PandoClient.connect(List.of(LOWER), options, failing))
         .hasMessage("no random numbers");
     assertThat(closes[0]).isEqualTo(1);
+  }
+
+  /** Begins something in other threads, all of which wait then, the first within a step. */
+  private static List<Thread> startWaiting(Semaphore isWithin, Runnable action) {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      Thread thread = Thread.ofPlatform().start(action);
+      threads.add(thread);
+      if (i == 0) {
+        isWithin.acquireUninterruptibly();
+      }
+      while (thread.getState() != Thread.State.WAITING) {
+        Thread.onSpinWait();
+      }
+    }
+    return threads;
+  }
+
+  private static ScriptedHost.Step waitAndCut(Semaphore isWithin, Semaphore goesOn) {
+    return () -> {
+      isWithin.release();
+      goesOn.acquireUninterruptibly();
+      throw new EOFException("cut by a test");
+    };
+  }
+
+  /** It may take seconds each time, one after the other, as only one at a time opens it. */
+  @Test
+  void shouldNotOpenAConnectionOnceForEachThreadThatWaitedForIt() throws Exception {
+    Semaphore isWithin = new Semaphore(0);
+    Semaphore goesOn = new Semaphore(0);
+    host.opens.add(waitAndCut(isWithin, goesOn));
+    Connection connection = new Connection(host, LOWER, 1, 1_000_000_000);
+    AtomicInteger failed = new AtomicInteger();
+    List<Thread> threads =
+        startWaiting(
+            isWithin,
+            () -> {
+              Call call = new Call();
+              call.begin(ClientFrame.ROUTES);
+              failed.addAndGet(connection.ask(call) ? 0 : 1);
+            });
+    goesOn.release();
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(host.opened).isEqualTo(1);
+    assertThat(failed).hasValue(4);
+    Call later = new Call();
+    later.begin(ClientFrame.ROUTES);
+    assertThat(connection.ask(later)).isTrue();
+    connection.close();
+  }
+
+  @Test
+  void shouldNotAskForRoutesOnceForEachThreadThatWaitedForThem() throws Exception {
+    try (ClientContext context =
+        new ClientContext(List.of(LOWER), ClientOptions.defaults(), host)) {
+      context.connect();
+      RouteTable known = context.table();
+      Semaphore isWithin = new Semaphore(0);
+      Semaphore goesOn = new Semaphore(0);
+      host.reads.add(waitAndCut(isWithin, goesOn));
+      List<Thread> threads =
+          startWaiting(isWithin, () -> context.refresh(known, known.routes().epoch()));
+      goesOn.release();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      assertThat(host.opened).isEqualTo(1);
+      context.refresh(known, known.routes().epoch());
+      assertThat(host.opened).isEqualTo(2);
+      assertThat(context.table()).isNotSameAs(known);
+    }
+  }
+
+  /** What it had acknowledged and not written may be lost: its heir cannot say. */
+  @Test
+  void shouldNotSayThatAllIsWrittenWhereAnHeirAnswersForAServerThatIsNotReached() {
+    divide();
+    host.random = 1;
+    try (PandoClient client = connect()) {
+      host.opens.add(
+          () -> {
+            host.routes.set(1, new Routes.Route(0, 1, LOWER));
+            throw new EOFException("not reached by a test");
+          });
+      assertThatThrownBy(client::flush)
+          .isInstanceOf(UnknownOutcomeException.class)
+          .hasMessageContaining(UPPER);
+    }
+  }
+
+  /** As one that pauses for a while. */
+  @Test
+  void shouldFlushAtAServerThatIsReachedLater() {
+    divide();
+    host.random = 1;
+    try (PandoClient client = connect()) {
+      host.opens.add(cut());
+      client.flush();
+      assertThat(host.flushes).isEqualTo(2);
+    }
   }
 }

@@ -54,6 +54,9 @@ class ScriptedHost implements ClientHost {
   final List<Routes.Route> routes = new ArrayList<>();
 
   final Map<Long, Long> model = new TreeMap<>();
+  /** Which compute server is asked for routes first. */
+  long random;
+
   int opened;
   int flushes;
   private long nanos;
@@ -82,7 +85,7 @@ class ScriptedHost implements ClientHost {
 
   @Override
   public long random() {
-    return 0;
+    return random;
   }
 
   @Override
