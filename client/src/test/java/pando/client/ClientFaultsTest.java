@@ -325,11 +325,10 @@ class ClientFaultsTest {
     divide();
     host.random = 1;
     try (PandoClient client = connect()) {
-      host.opens.add(
-          () -> {
-            host.routes.set(1, new Routes.Route(0, 1, LOWER));
-            throw new EOFException("not reached by a test");
-          });
+      host.opens.add(() -> {
+        host.routes.set(1, new Routes.Route(0, 1, LOWER));
+        throw new EOFException("not reached by a test");
+      });
       assertThatThrownBy(client::flush)
           .isInstanceOf(UnknownOutcomeException.class)
           .hasMessageContaining(UPPER);

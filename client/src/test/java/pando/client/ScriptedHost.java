@@ -54,6 +54,7 @@ class ScriptedHost implements ClientHost {
   final List<Routes.Route> routes = new ArrayList<>();
 
   final Map<Long, Long> model = new TreeMap<>();
+
   /** Which compute server is asked for routes first. */
   long random;
 
