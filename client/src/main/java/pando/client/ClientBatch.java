@@ -152,7 +152,8 @@ public final class ClientBatch {
     if (place < 0 || place >= count) {
       throw new IndexOutOfBoundsException("no such operation: place=" + place + ", size=" + count);
     }
-    if (!hasRun) {
+    if (!hasRun || !calls[place].isSettled) {
+      // Or it ended in an error, and this one was not carried out.
       throw new IllegalStateException("the batch has not run");
     }
     RuntimeException failure = calls[place].failure;

@@ -26,6 +26,9 @@ final class ClientContext implements AutoCloseable {
   /** Held while a thread asks for routes. */
   private final ReentrantLock refreshing = new ReentrantLock();
 
+  /** How often threads have asked for other routes. */
+  private final AtomicInteger refreshes = new AtomicInteger();
+
   private volatile @Nullable RouteTable table;
   private volatile boolean closed;
 
@@ -82,19 +85,21 @@ final class ClientContext implements AutoCloseable {
   }
 
   /**
-   * Asks for routes, unless another thread has done so since some were read. Keeps those it has if
-   * none answers with some of this epoch or a later one.
+   * Asks for routes, unless another thread has done so since some were read, or while this one
+   * waited: it may take long. Keeps those it has if none answers with some of this epoch or a later
+   * one.
    */
   @SuppressWarnings("ReferenceEquality") // Compared by identity.
   void refresh(RouteTable seen, long epoch) {
+    int before = refreshes.get();
     refreshing.lock();
     try {
-      checkOpen();
-      if (table == seen) {
+      if (!closed && table == seen && refreshes.get() == before) {
         SequencedSet<String> addresses = new LinkedHashSet<>();
         seen.servers().forEach(server -> addresses.add(server.address()));
         addresses.addAll(seeds);
         RouteTable found = ask(List.copyOf(addresses), epoch, new ArrayList<>());
+        refreshes.incrementAndGet();
         if (found != null) {
           table = found;
         }

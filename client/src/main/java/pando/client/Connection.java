@@ -46,6 +46,9 @@ final class Connection {
 
   private final AtomicInteger waiters = new AtomicInteger();
 
+  /** Attempts to open it that have failed. */
+  private final AtomicInteger failedOpens = new AtomicInteger();
+
   /** Guards all that follows. */
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -57,6 +60,10 @@ final class Connection {
   private long heard;
   private @Nullable ByteChannel channel;
   private long sequence;
+
+  /** Why the last attempt to open it failed, if one did. */
+  private String openFailure = "";
+
   private boolean wasFull;
   private boolean closed;
 
@@ -97,10 +104,12 @@ final class Connection {
 
   /** Returns whether there was room. */
   private boolean trySend(Call call) throws IOException {
+    int failedBefore = failedOpens.get();
     lock.lock();
     try {
-      ensureOpen();
+      ensureOpen(failedBefore);
       if (freeCount == 0) {
+        cutIfLate();
         return false;
       }
       long now = host.nanoTime();
@@ -154,6 +163,9 @@ final class Connection {
       await(call);
     } catch (IOException e) {
       call.end(Call.State.NOT_DONE, String.valueOf(e.getMessage()));
+    } catch (RuntimeException | Error e) {
+      abandon(call);
+      throw e;
     }
     return call.state() == Call.State.ANSWERED;
   }
@@ -167,6 +179,9 @@ final class Connection {
       }
     } catch (IOException e) {
       fail(e);
+    } catch (RuntimeException | Error e) {
+      abandonAll();
+      throw e;
     } finally {
       lock.unlock();
     }
@@ -182,7 +197,13 @@ final class Connection {
     }
   }
 
-  private void ensureOpen() throws IOException {
+  /**
+   * Opens it if it is not open. An attempt that has failed while this thread waited is as good as
+   * one more: each may take seconds, and many threads may wait.
+   *
+   * @param failedBefore attempts before the thread waited
+   */
+  private void ensureOpen(int failedBefore) throws IOException {
     if (closed) {
       throw new IOException("the client is closed");
     }
@@ -190,32 +211,44 @@ final class Connection {
       receive();
     }
     if (channel == null) {
+      if (failedOpens.get() != failedBefore) {
+        throw new IOException(openFailure);
+      }
       open();
     }
   }
 
   private void open() throws IOException {
-    channel = line.open();
+    try {
+      channel = line.open();
+    } catch (IOException e) {
+      failedOpens.incrementAndGet();
+      openFailure = String.valueOf(e.getMessage());
+      throw e;
+    }
     heard = host.nanoTime();
   }
 
   /** Waits until a call is answered, or fails. */
   void await(Call call) {
     boolean interrupted = false;
-    while (call.isUnderWay()) {
-      if (hasReader.compareAndSet(false, true)) {
-        try {
-          interrupted |= readUntilEnded(call);
-        } finally {
-          hasReader.set(false);
-          handOver();
+    try {
+      while (call.isUnderWay()) {
+        if (hasReader.compareAndSet(false, true)) {
+          try {
+            readUntilEnded(call);
+          } finally {
+            hasReader.set(false);
+            handOver();
+          }
+        } else {
+          interrupted |= awaitReader(call);
         }
-      } else {
-        interrupted |= awaitReader(call);
       }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
   }
 
@@ -239,19 +272,24 @@ final class Connection {
     return Thread.interrupted();
   }
 
-  /** Reads until a call has ended; returns whether the thread was interrupted. */
-  private boolean readUntilEnded(Call call) {
+  /** Reads until a call has ended. */
+  private void readUntilEnded(Call call) {
     boolean interrupted = false;
-    while (call.isUnderWay()) {
-      interrupted |= Thread.interrupted();
-      long left = call.deadline - host.nanoTime();
-      if (left <= 0) {
-        cut(call);
-      } else if (!lookFor(call)) {
-        readOnce(left);
+    try {
+      while (call.isUnderWay()) {
+        interrupted |= Thread.interrupted();
+        long left = call.deadline - host.nanoTime();
+        if (left <= 0) {
+          cut(call);
+        } else if (!lookFor(call)) {
+          readOnce(left);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
     }
-    return interrupted;
   }
 
   /**
@@ -339,6 +377,9 @@ final class Connection {
       receive(open);
     } catch (IOException e) {
       fail(e);
+    } catch (RuntimeException | Error e) {
+      abandonAll();
+      throw e;
     }
   }
 
@@ -449,13 +490,48 @@ final class Connection {
     lock.lock();
     try {
       if (call.isUnderWay()) {
-        fail(
-            new IOException(
-                "no answer in time: milliseconds=" + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
+        failLate();
       }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Cuts the connection if an answer is late: those who wait for room may be all that wait. */
+  private void cutIfLate() {
+    long now = host.nanoTime();
+    for (Call call : calls) {
+      if (call != null && call.deadline - now <= 0) {
+        failLate();
+        return;
+      }
+    }
+  }
+
+  private void failLate() {
+    fail(
+        new IOException(
+            "no answer in time: milliseconds=" + TimeUnit.NANOSECONDS.toMillis(answerNanos)));
+  }
+
+  /**
+   * Cuts the connection if a call is under way whose thread does not wait for it any more: the call
+   * is used again, and must not take the answer.
+   */
+  void abandon(Call call) {
+    lock.lock();
+    try {
+      if (call.isUnderWay()) {
+        abandonAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Cuts the connection, which an error has left anywhere in a frame. */
+  private void abandonAll() {
+    end("a thread of the client failed", writer.sent());
   }
 
   /** Closes it for good. */

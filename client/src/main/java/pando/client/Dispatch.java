@@ -31,6 +31,9 @@ final class Dispatch {
 
   private boolean needsRoutes;
 
+  /** To which a flush could not be sent first. */
+  private @Nullable Connection unreached;
+
   Dispatch(ClientContext context) {
     this.context = context;
   }
@@ -55,26 +58,76 @@ final class Dispatch {
     boolean interrupted = false;
     long start = 0;
     int attempts = 0;
+    unreached = null;
     RouteTable table = context.table();
-    while (round(table, calls, count)) {
-      interrupted |= Thread.interrupted();
-      if (needsRoutes) {
-        long now = context.host().nanoTime();
-        start = attempts == 0 ? now : start;
-        if (now - start > context.patienceNanos()) {
-          giveUp(calls, count, attempts, now - start);
+    try {
+      while (round(table, calls, count)) {
+        interrupted |= Thread.interrupted();
+        if (context.isClosed()) {
+          settleClosed(calls, count);
           break;
         }
-        interrupted |= pause(attempts++);
-        if (!PlantedBug.ROUTES_KEPT) {
-          context.refresh(table, table.routes().epoch());
+        if (needsRoutes) {
+          long now = context.host().nanoTime();
+          start = attempts == 0 ? now : start;
+          if (now - start > context.patienceNanos()) {
+            giveUp(calls, count, attempts, now - start);
+            break;
+          }
+          interrupted |= pause(attempts++);
+          if (!PlantedBug.ROUTES_KEPT) {
+            context.refresh(table, table.routes().epoch());
+          }
         }
+        table = context.table();
       }
-      table = context.table();
+    } catch (RuntimeException | Error e) {
+      abandon(calls, count, e);
+      throw e;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+  }
+
+  private static void settleClosed(Call[] calls, int count) {
+    for (int i = 0; i < count; i++) {
+      if (!calls[i].isSettled) {
+        settle(calls[i], new IllegalStateException("the client is closed"));
+      }
     }
+  }
+
+  /**
+   * Takes calls back from their connections, as this thread does not wait for them any more.
+   * Settles those of which it is known what they came to.
+   *
+   * @param because has an {@link UnknownOutcomeException} suppressed if a change may have happened
+   */
+  private void abandon(Call[] calls, int count, Throwable because) {
+    for (int i = 0; i < count; i++) {
+      Connection its = calls[i].connection;
+      if (its != null) {
+        its.abandon(calls[i]);
+      }
+    }
+    Call changed = null;
+    for (int i = 0; i < count; i++) {
+      Call call = calls[i];
+      if (!call.isSettled) {
+        settle(call);
+        boolean mayHaveHappened = call.isSettled && !call.isRead() && isUnknownOrDone(call);
+        changed = mayHaveHappened ? call : changed;
+      }
+    }
+    if (changed != null) {
+      because.addSuppressed(new UnknownOutcomeException(cut(changed)));
+    }
+  }
+
+  private static boolean isUnknownOrDone(Call call) {
+    return call.failure == null || call.failure instanceof UnknownOutcomeException;
   }
 
   /** Sends what is not settled, and waits for the answers; returns whether some must go again. */
@@ -115,7 +168,7 @@ final class Dispatch {
         used.add(target);
       }
     } catch (IOException e) {
-      context.checkOpen();
+      unreached = unreached == null && isFlush(call) ? target : unreached;
       call.end(
           Call.State.NOT_DONE,
           "cannot connect: address=" + target.address() + ", because=" + e.getMessage());
@@ -144,7 +197,7 @@ final class Dispatch {
 
   private void settleAnswered(Call call) {
     switch (call.outcome) {
-      case Outcome.NO, Outcome.YES -> settle(call, null);
+      case Outcome.NO, Outcome.YES -> settle(call, isFlush(call) ? heirsFlush(call) : null);
       case Outcome.FURTHER -> call.goOn();
       case Outcome.NOT_MINE ->
           sendAgain("the compute server asked does not own it: " + call.server());
@@ -162,7 +215,20 @@ final class Dispatch {
 
   /** Returns whether a call asks for what a compute server has: its heir has not got that. */
   private static boolean isFlush(Call call) {
-    return call.kind == ClientFrame.OPERATIONS && call.op == Op.FLUSH;
+    boolean isOperation = call.kind == ClientFrame.OPERATIONS || call.kind == ClientFrame.BYTES;
+    return isOperation && call.op == Op.FLUSH;
+  }
+
+  /** Returns why a flush fails which another compute server has done than was asked first. */
+  @SuppressWarnings("ReferenceEquality") // Compared by identity.
+  private @Nullable RuntimeException heirsFlush(Call call) {
+    Connection lost = unreached;
+    if (lost == null || lost == call.connection) {
+      return null;
+    }
+    return new UnknownOutcomeException(
+        "a compute server was not reached, and may be lost: %s, computeServer=%s, heir=%s"
+            .formatted(call.what(), lost.address(), call.server()));
   }
 
   private static void settle(Call call, @Nullable RuntimeException failure) {
@@ -185,7 +251,6 @@ final class Dispatch {
   }
 
   private void giveUp(Call[] calls, int count, int attempts, long nanos) {
-    context.checkOpen();
     for (int i = 0; i < count; i++) {
       Call call = calls[i];
       if (!call.isSettled) {
@@ -212,10 +277,9 @@ final class Dispatch {
     long nanos = attempt == 0 ? 0 : Math.min(longest, PAUSE_NANOS_MIN << Math.min(attempt, 6));
     ClientHost host = context.host();
     long end = host.nanoTime() + nanos;
-    for (long left = nanos; left > 0; left = end - host.nanoTime()) {
+    for (long left = nanos; left > 0 && !context.isClosed(); left = end - host.nanoTime()) {
       host.pause(left);
       interrupted |= Thread.interrupted();
-      context.checkOpen();
     }
     return interrupted;
   }

@@ -50,12 +50,17 @@ public final class PandoClient implements AutoCloseable {
    */
   public static PandoClient connect(
       List<String> addresses, ClientOptions options, ClientHost host) {
-    ClientContext context = new ClientContext(List.copyOf(addresses), options, host);
+    ClientContext context = null;
     try {
+      context = new ClientContext(List.copyOf(addresses), options, host);
       context.connect();
       return new PandoClient(context);
     } catch (RuntimeException | Error e) {
-      context.close();
+      if (context == null) {
+        host.close();
+      } else {
+        context.close();
+      }
       throw e;
     }
   }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -166,7 +167,11 @@ final class TcpHost implements ClientHost {
     public void await(long nanosMax) throws IOException {
       Selector its = selector;
       if (its != null) {
-        its.select(TcpHost::ignore, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosMax)));
+        try {
+          its.select(TcpHost::ignore, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosMax)));
+        } catch (ClosedSelectorException e) {
+          // The client was closed before this thread waited: that ends the wait.
+        }
       }
     }
 

@@ -1,6 +1,7 @@
 package pando.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
@@ -73,6 +74,18 @@ class ClientCutTest {
 
   private static String text(InetSocketAddress address) {
     return address.getHostString() + ":" + address.getPort();
+  }
+
+  /** A thread that is about to wait as the client is closed. */
+  @Test
+  void shouldNotFailToWaitAtALineThatIsClosed() throws IOException {
+    try (TcpHost host = new TcpHost(Authentication.none())) {
+      ClientHost.Line line = host.line(text(service.address()));
+      assertThat(line.open().isOpen()).isTrue();
+      line.end();
+      line.close();
+      assertThatCode(() -> line.await(1)).doesNotThrowAnyException();
+    }
   }
 
   @ParameterizedTest

@@ -46,7 +46,7 @@ final class ClientConnection {
   /** When something came last. */
   private long heard;
 
-  /** Since when the client has taken nothing of what is to be sent, if there is something. */
+  /** Since when the client has taken nothing of what is to be sent, or there was nothing. */
   private long unsentSince;
 
   /** Since when the rest of a request is missing, 0 if it is not. */
@@ -116,6 +116,17 @@ final class ClientConnection {
     frames.advance();
     if (bytes < 0) {
       throw new EOFException("the client ended the connection");
+    }
+    if (awaitsRoom) {
+      stopReading();
+    }
+  }
+
+  /** Does not look for more until it {@linkplain #flush goes on}: it would be there each time. */
+  private void stopReading() {
+    SelectionKey its = key;
+    if (its != null && its.isValid()) {
+      its.interestOpsAnd(~SelectionKey.OP_READ);
     }
   }
 
@@ -237,6 +248,9 @@ final class ClientConnection {
     } else if (partialSince == 0 || frames.opened != openedBefore) {
       partialSince = now | 1;
       openedBefore = frames.opened;
+    }
+    if (responses.unsent() == 0 && !frames.saidGoodbye) {
+      unsentSince = now;
     }
     boolean takesNothing = responses.unsent() > 0 && now - unsentSince > limits.frameNanos();
     boolean takesLittle = unsentLong > 0 && now - unsentLongSince > limits.frameNanos();

@@ -140,7 +140,19 @@ abstract class ServiceWorker<S extends AutoCloseable> {
       operate();
     } catch (Throwable e) {
       begin();
+      failSafely(e);
+    }
+  }
+
+  /** Fails also where nothing can be said of it: a worker that ended would never answer. */
+  private void failSafely(Throwable e) {
+    try {
       fail(e);
+    } catch (Throwable another) {
+      // No memory for the text, for example.
+      text = "";
+      unexpected = another;
+      outcome = isChange() ? Outcome.UNKNOWN : Outcome.FAILED;
     }
   }
 
@@ -178,7 +190,7 @@ abstract class ServiceWorker<S extends AutoCloseable> {
   }
 
   private int failUnexpectedly(Throwable e) {
-    if (index.isClosed()) {
+    if (index.isClosed() && !UnknownOutcomeException.isSaidBy(e)) {
       return Outcome.CLOSED;
     }
     LOG.log(Level.ERROR, () -> "an operation failed: kind=" + kind + ", op=" + Op.name(op), e);
