@@ -381,9 +381,10 @@ class OrcaLifeTest {
 
   @Test
   void shouldFreeItsMemoryWhereAComputeServerCannotBeMade() {
-    RandomGenerator failing = () -> {
-      throw new OutOfMemoryError("a test");
-    };
+    RandomGenerator failing =
+        () -> {
+          throw new OutOfMemoryError("a test");
+        };
     try (HookedFabric fabric = new HookedFabric(Pools.open(MEMORY_SERVERS, POOL_BYTES, 1208))) {
       assertThatThrownBy(() -> new OrcaServer(0, fabric, TINY, REGION_BYTES, failing))
           .hasMessage("a test");
