@@ -203,6 +203,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private void check(Plan plan, IndexOptions options) {
     jsonOption.check();
     httpOption.check();
+    cardOption.check(fabric);
     checkTcp();
     checkProcesses(plan, options);
     boolean noPeer = peers.equals(List.of(BenchChoices.Peer.NONE));
@@ -389,7 +390,6 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     List<String> options = new ArrayList<>(List.of(place(number), "--number=" + number, size));
     if (fabric == Choices.FabricKind.VERBS) {
       options.add("--card=" + cardOption.card());
-      options.addAll(cardOption.settings());
     }
     return options;
   }

@@ -77,7 +77,9 @@ final class CompareCommand implements Callable<Integer> {
       names = "--records",
       paramLabel = "N",
       converter = Quantity.class,
-      description = "Records to load (default: 20M; ORCA's figures: 500K; dex-16: 600K).")
+      description =
+          "Records to load (default: 20M; dex-repartitioning: 4M; dex-16: 600K; ORCA's figures:"
+              + " 500K).")
   private @Nullable Long asked;
 
   @Option(names = "--seed", paramLabel = "N", description = "Start of all randomness (default: 1).")

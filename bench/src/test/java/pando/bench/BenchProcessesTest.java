@@ -1,6 +1,7 @@
 package pando.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -12,10 +13,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.cli.CommandFixture;
+import pando.cli.Main;
 import pando.cli.option.HostPort;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
@@ -59,6 +62,22 @@ final class BenchProcessesTest extends CommandFixture {
     assertThat(err.toString())
         .startsWith("pando bench: validation=lines needs a fabric that lands 64 bytes as one");
     assertThat(err.toString().lines()).hasSize(1);
+  }
+
+  @Test
+  void shouldGiveItsMemoryServersOnlyOptionsThatTheyHave() {
+    int status =
+        execute(
+            "bench",
+            "--fabric=verbs",
+            "--card=none-has-this-name",
+            "--line-atomicity=64",
+            "--records=20K");
+    // They end, as they find no such card.
+    assertThat(status).isNotZero();
+    String[] arguments = found(err, "arguments=\\[(memory-server, [^\\]]*)]").split(", ");
+    assertThat(arguments).contains("--card=none-has-this-name");
+    assertThatCode(() -> Main.commandLine().parseArgs(arguments)).doesNotThrowAnyException();
   }
 
   @ParameterizedTest

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import pando.bench.figure.Figure;
 import pando.cli.CommandFixture;
 
 final class CompareCommandTest extends CommandFixture {
@@ -59,5 +60,21 @@ final class CompareCommandTest extends CommandFixture {
     assertThat(Files.readString(json))
         .contains("read-only, ORCA")
         .contains("\"measure\":\"READs\"");
+  }
+
+  @Test
+  void shouldNameInItsHelpHowManyRecordsEachFigureLoads() {
+    assertThat(execute("compare", "--help")).isZero();
+    String help = out.toString().replaceAll("\\s+", " ");
+    for (Figure figure : Figure.all()) {
+      String records = figure.records() / 1_000 + "K";
+      String text = records.replaceFirst("000K$", "M");
+      if (figure.name().startsWith("orca")) {
+        assertThat(help).as(figure.name()).contains("ORCA's figures: " + text);
+      } else if (!text.equals("20M")) {
+        assertThat(help).contains(figure.name() + ": " + text);
+      }
+    }
+    assertThat(help).contains("(default: 20M;");
   }
 }

@@ -38,9 +38,12 @@ public final class CardOption {
               + " nothing can find out (default: 8).")
   private @Nullable Integer lineAtomicity;
 
-  /** Returns how cards are used, as arguments for another command. */
-  public List<String> settings() {
-    return lineAtomicity == null ? List.of() : List.of(LINE_ATOMICITY + "=" + lineAtomicity);
+  /** Checks, before anything is started, that the options go with a fabric. */
+  public void check(Choices.FabricKind kind) {
+    if (kind != Choices.FabricKind.VERBS && lineAtomicity != null) {
+      throw refusal(LINE_ATOMICITY + " goes with --fabric verbs alone", null);
+    }
+    Ranges.accepted(spec, this::options);
   }
 
   /**
@@ -72,12 +75,10 @@ public final class CardOption {
   /** Connects to memory servers by TCP, or beside it by RDMA. */
   public Fabric attach(
       Choices.FabricKind kind, List<InetSocketAddress> addresses, long seed, TcpOptions tcp) {
-    if (kind != Choices.FabricKind.VERBS && lineAtomicity != null) {
-      throw refusal(LINE_ATOMICITY + " goes with --fabric verbs alone", null);
-    }
+    check(kind);
     try {
       return kind == Choices.FabricKind.VERBS
-          ? VerbsFabric.attach(addresses, seed, tcp, card(), Ranges.accepted(spec, this::options))
+          ? VerbsFabric.attach(addresses, seed, tcp, card(), options())
           : TcpFabric.attach(addresses, seed, tcp);
     } catch (TcpException | VerbsException e) {
       throw refusal(String.valueOf(e.getMessage()), e);

@@ -62,17 +62,17 @@ final class OrcaStore implements AutoCloseable {
       boolean pairs = options.cacheUnit() != CacheUnit.SEGMENTS;
       this.images = new ImageCache(directory.entries(), parts.memory(), parts.bytesOfPart(), pairs);
       this.records = new RecordCache(parts, 0, parts.count(), options.twin(), options.countBits());
+      this.directoryParts = new DirectoryParts(directory, parts);
+      this.use = new CacheUse(records, directoryParts);
+      this.relief = new MergeRelief(deltas);
+      this.root = new OrcaRoot(number);
+      int memoryServers = fabric.memoryServers();
+      this.space =
+          new LeafSpace(number, memoryServers, regionBytes, options, directory, deltas, random);
     } catch (Throwable e) {
       Closing.after(e, undo.toArray(Runnable[]::new));
       throw e;
     }
-    this.directoryParts = new DirectoryParts(directory, parts);
-    this.use = new CacheUse(records, directoryParts);
-    this.relief = new MergeRelief(deltas);
-    this.root = new OrcaRoot(number);
-    this.space =
-        new LeafSpace(
-            number, fabric.memoryServers(), regionBytes, options, directory, deltas, random);
   }
 
   /** Returns the bytes of the cache that are in use. */

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.random.RandomGenerator;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -375,6 +376,23 @@ class OrcaLifeTest {
             .hasMessage("the index is closed");
         assertThat(fabric.openMemories()).isZero();
       }
+    }
+  }
+
+  @Test
+  void shouldFreeItsMemoryWhereAComputeServerCannotBeMade() {
+    RandomGenerator failing =
+        () -> {
+          throw new OutOfMemoryError("a test");
+        };
+    try (HookedFabric fabric = new HookedFabric(Pools.open(MEMORY_SERVERS, POOL_BYTES, 1208))) {
+      assertThatThrownBy(() -> new OrcaServer(0, fabric, TINY, REGION_BYTES, failing))
+          .hasMessage("a test");
+      assertThat(fabric.openMemories()).isZero();
+      // As a region may only have a few sizes.
+      assertThatThrownBy(() -> new OrcaServer(0, fabric, TINY, 3, new SplittableRandom(1208)))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThat(fabric.openMemories()).isZero();
     }
   }
 }
