@@ -46,7 +46,7 @@ final class Superseded {
   private static final long NO_LABEL = ByteIndex.KIND_LABEL;
 
   /** Waiting for others takes at most one of so many parts of the pool. */
-  private static final int POOL_PART = 64;
+  private static final int POOL_PART = 16;
 
   private static final long BYTES_MIN = 1 << 20;
   private static final long BYTES_MAX = 64 << 20;
