@@ -96,14 +96,26 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   private final MapIndex<K, V> index;
   private final SessionPool<K, V> sessions;
   private final Bounds all;
+  private final @Nullable Named named;
   private @Nullable AsyncMap<K, V> async;
   private boolean closing;
 
-  private PandoMap(MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all) {
+  private PandoMap(
+      MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all, @Nullable Named named) {
     super(index, sessions, all, false);
     this.index = index;
     this.sessions = sessions;
     this.all = all;
+    this.named = named;
+  }
+
+  /** What a map with a name has beside one without. */
+  interface Named {
+    /** Returns the name of the map. */
+    String name();
+
+    /** Says that a map is closed. */
+    void closed(PandoMap<?, ?> map);
   }
 
   /**
@@ -138,8 +150,23 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
       ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
-    MapIndex<K, V> index = new ByteMapIndex<>(strings, keys, values);
+    return of(strings, KeySpace.UNNAMED, keys, values);
+  }
+
+  static <K, V> PandoMap<K, V> of(
+      ByteStrings strings, KeySpace space, KeyCodec<K> keys, ValueCodec<V> values) {
+    MapIndex<K, V> index = new ByteMapIndex<>(strings, space, keys, values);
     return strings.isRemote() ? of(index, SESSIONS_MAX) : of(index);
+  }
+
+  /**
+   * Makes a named map, with the sessions of another map of its index.
+   *
+   * @param named its name, and what it is to do when it is closed
+   */
+  static <K, V> PandoMap<K, V> of(ByteMapIndex<K, V> index, PandoMap<?, ?> other, Named named) {
+    SessionPool<K, V> pool = new SessionPool<>(other.sessions, index::sessionBy);
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), named);
   }
 
   /**
@@ -171,7 +198,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
 
   private static <K, V> PandoMap<K, V> of(MapIndex<K, V> index, int sessions) {
     SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
-    return new PandoMap<>(index, pool, Bounds.all(index.keys()));
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), null);
   }
 
   /** Returns the name of the system that the index is of; {@code client} over a client. */
@@ -213,7 +240,12 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   @Override
   public void meters(Meters to) {
     index.index().meters(to);
-    to.count("pando.ops", "Calls that used one of the map's shared sessions.", sessions::ended);
+    String meaning = "Calls that used one of the map's shared sessions.";
+    if (named == null) {
+      to.count("pando.ops", meaning, sessions::ended);
+    } else {
+      to.count("pando.map.ops", meaning, sessions::ended, "map", named.name());
+    }
     BlobSpace space = index.space();
     if (space != null) {
       to.gauge(
@@ -406,6 +438,11 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
    */
   @Override
   public void close() {
+    close("the map is closed");
+  }
+
+  /** As {@link #close()}; calls are told why from then on. */
+  void close(String why) {
     StackRoom.MAPS.check();
     AsyncMap<K, V> started = endAsync();
     Closing.all(
@@ -414,8 +451,13 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
             started.close();
           }
         },
-        sessions::close,
-        index::close);
+        () -> sessions.close(why),
+        index::close,
+        () -> {
+          if (named != null) {
+            named.closed(this);
+          }
+        });
   }
 
   private synchronized @Nullable AsyncMap<K, V> endAsync() {

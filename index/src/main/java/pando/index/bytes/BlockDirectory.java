@@ -129,8 +129,14 @@ final class BlockDirectory {
     return number == 0 ? null : seen[number - 1].entries[seen[number - 1].entries.length - 1];
   }
 
-  /** Returns the number of the last node that begins at or below a key, or 0. */
-  private static int nodeOf(Node[] seen, MemorySegment key) {
+  /**
+   * Returns the number of the last node that begins at or below a key, or 0; without a key, that of
+   * the last node.
+   */
+  private static int nodeOf(Node[] seen, @Nullable MemorySegment key) {
+    if (key == null) {
+      return seen.length - 1;
+    }
     int from = 1;
     int to = seen.length;
     while (from < to) {
@@ -230,6 +236,31 @@ final class BlockDirectory {
   BlockEntry[] entries(int number) {
     Node[] seen = nodes;
     return seen[Math.floorMod(number, seen.length)].entries;
+  }
+
+  /**
+   * Returns the number of arrays that have the blocks of a range.
+   *
+   * @param to the first key behind the range, {@code null} if it has no end
+   */
+  int nodes(MemorySegment from, @Nullable MemorySegment to) {
+    Node[] seen = nodes;
+    return nodeOf(seen, to) - nodeOf(seen, from) + 1;
+  }
+
+  /**
+   * Returns those blocks of one of these arrays that are in the range, by a number of which any
+   * will do.
+   */
+  List<BlockEntry> entries(int number, MemorySegment from, @Nullable MemorySegment to) {
+    Node[] seen = nodes;
+    int first = nodeOf(seen, from);
+    int last = nodeOf(seen, to);
+    int drawn = first + Math.floorMod(number, last - first + 1);
+    Node node = seen[drawn];
+    int low = drawn == first ? Math.max(node.last(from), 0) : 0;
+    int high = drawn == last && to != null ? Math.max(node.last(to), 0) : node.entries.length - 1;
+    return Arrays.asList(node.entries).subList(low, high + 1);
   }
 
   /** Returns all blocks in the order of their ranges. */
