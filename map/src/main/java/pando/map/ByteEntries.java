@@ -145,7 +145,8 @@ final class ByteEntries<K, V> extends Entries<K, V> {
         wanted == null
             ? findEnd(down, bounds)
             : findNear(encodedKey(wanted), down, included, bounds);
-    return found && bounds.contains(session.key());
+    // A search ends at most beyond the end that it goes to.
+    return found && !(down ? bounds.isBelow(session.key()) : bounds.isAbove(session.key()));
   }
 
   private boolean findEnd(boolean down, Bounds bounds) {

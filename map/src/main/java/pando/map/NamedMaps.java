@@ -171,7 +171,7 @@ final class NamedMaps implements AutoCloseable {
   /** Opens a map by its number; returns {@code null} if this object has dropped it. */
   private <K, V> @Nullable PandoMap<K, V> open(
       String name, int number, KeyCodec<K> keys, ValueCodec<V> values) {
-    PandoMap<K, V> map = PandoMap.of(index(number, keys, values), catalogue, new Opened(name, number));
+    PandoMap<K, V> map = share(number, keys, values);
     synchronized (opened) {
       if (closed) {
         throw new IllegalStateException("this Pando is closed");
@@ -184,35 +184,20 @@ final class NamedMaps implements AutoCloseable {
     }
   }
 
-  private <K, V> ByteMapIndex<K, V> index(int number, KeyCodec<K> keys, ValueCodec<V> values) {
-    return new ByteMapIndex<>(strings, KeySpace.ofMap(number), keys, values);
+  private <K, V> PandoMap<K, V> share(int number, KeyCodec<K> keys, ValueCodec<V> values) {
+    ByteMapIndex<K, V> index =
+        new ByteMapIndex<>(strings, KeySpace.ofMap(number), keys, values);
+    return PandoMap.of(index, catalogue, map -> forget(number, map));
   }
 
-  /** A map that this object has opened, by name and number. */
-  private final class Opened implements PandoMap.Named {
-    private final String name;
-    private final int number;
-
-    Opened(String name, int number) {
-      this.name = name;
-      this.number = number;
-    }
-
-    @Override
-    public String name() {
-      return name;
-    }
-
-    @Override
-    public void closed(PandoMap<?, ?> map) {
-      synchronized (opened) {
-        opened.computeIfPresent(
-            number,
-            (_, maps) -> {
-              maps.removeIf(each -> each == map);
-              return maps.isEmpty() ? null : maps;
-            });
-      }
+  private void forget(int number, PandoMap<?, ?> map) {
+    synchronized (opened) {
+      opened.computeIfPresent(
+          number,
+          (_, maps) -> {
+            maps.removeIf(each -> each == map);
+            return maps.isEmpty() ? null : maps;
+          });
     }
   }
 
@@ -253,10 +238,8 @@ final class NamedMaps implements AutoCloseable {
     }
     Closing.all(
         maps.stream().<Runnable>map(map -> () -> map.close("the map was dropped: name=" + name)).toList());
-    ByteMapIndex<byte[], byte[]> index =
-        index(marked.number(), KeyCodec.byteArrays(), ValueCodec.byteArrays());
     try (PandoMap<byte[], byte[]> rest =
-        PandoMap.of(index, catalogue, new Opened(name, marked.number()))) {
+        share(marked.number(), KeyCodec.byteArrays(), ValueCodec.byteArrays())) {
       rest.clear();
     }
     strings.flush();

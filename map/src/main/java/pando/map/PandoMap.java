@@ -96,26 +96,20 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   private final MapIndex<K, V> index;
   private final SessionPool<K, V> sessions;
   private final Bounds all;
-  private final @Nullable Named named;
+  private final Consumer<PandoMap<?, ?>> onClose;
   private @Nullable AsyncMap<K, V> async;
   private boolean closing;
 
   private PandoMap(
-      MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all, @Nullable Named named) {
+      MapIndex<K, V> index,
+      SessionPool<K, V> sessions,
+      Bounds all,
+      Consumer<PandoMap<?, ?>> onClose) {
     super(index, sessions, all, false);
     this.index = index;
     this.sessions = sessions;
     this.all = all;
-    this.named = named;
-  }
-
-  /** What a map with a name has beside one without. */
-  interface Named {
-    /** Returns the name of the map. */
-    String name();
-
-    /** Says that a map is closed. */
-    void closed(PandoMap<?, ?> map);
+    this.onClose = onClose;
   }
 
   /**
@@ -160,13 +154,14 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   }
 
   /**
-   * Makes a named map, with the sessions of another map of its index.
+   * Makes a map with the sessions of another one of its index, which is closed later.
    *
-   * @param named its name, and what it is to do when it is closed
+   * @param onClose what to do when the map is closed
    */
-  static <K, V> PandoMap<K, V> of(ByteMapIndex<K, V> index, PandoMap<?, ?> other, Named named) {
+  static <K, V> PandoMap<K, V> of(
+      ByteMapIndex<K, V> index, PandoMap<?, ?> other, Consumer<PandoMap<?, ?>> onClose) {
     SessionPool<K, V> pool = new SessionPool<>(other.sessions, index::sessionBy);
-    return new PandoMap<>(index, pool, Bounds.all(index.keys()), named);
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), onClose);
   }
 
   /**
@@ -198,7 +193,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
 
   private static <K, V> PandoMap<K, V> of(MapIndex<K, V> index, int sessions) {
     SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
-    return new PandoMap<>(index, pool, Bounds.all(index.keys()), null);
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), _ -> {});
   }
 
   /** Returns the name of the system that the index is of; {@code client} over a client. */
@@ -240,12 +235,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   @Override
   public void meters(Meters to) {
     index.index().meters(to);
-    String meaning = "Calls that used one of the map's shared sessions.";
-    if (named == null) {
-      to.count("pando.ops", meaning, sessions::ended);
-    } else {
-      to.count("pando.map.ops", meaning, sessions::ended, "map", named.name());
-    }
+    to.count("pando.ops", "Calls that used one of the map's shared sessions.", sessions::ended);
     BlobSpace space = index.space();
     if (space != null) {
       to.gauge(
@@ -441,7 +431,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
     close("the map is closed");
   }
 
-  /** As {@link #close()}; calls are told why from then on. */
+  /** As {@link #close()}, with a reason that calls get from then on. */
   void close(String why) {
     StackRoom.MAPS.check();
     AsyncMap<K, V> started = endAsync();
@@ -453,11 +443,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
         },
         () -> sessions.close(why),
         index::close,
-        () -> {
-          if (named != null) {
-            named.closed(this);
-          }
-        });
+        () -> onClose.accept(this));
   }
 
   private synchronized @Nullable AsyncMap<K, V> endAsync() {

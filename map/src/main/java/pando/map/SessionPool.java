@@ -186,7 +186,7 @@ final class SessionPool<K, V> implements AutoCloseable {
   /**
    * As {@link #close()}.
    *
-   * @param why what calls are told from now on
+   * @param why the reason that calls get from now on
    */
   synchronized void close(String why) {
     if (ended == null) {
