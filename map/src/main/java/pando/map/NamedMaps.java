@@ -185,8 +185,7 @@ final class NamedMaps implements AutoCloseable {
   }
 
   private <K, V> PandoMap<K, V> share(int number, KeyCodec<K> keys, ValueCodec<V> values) {
-    ByteMapIndex<K, V> index =
-        new ByteMapIndex<>(strings, KeySpace.ofMap(number), keys, values);
+    ByteMapIndex<K, V> index = new ByteMapIndex<>(strings, KeySpace.ofMap(number), keys, values);
     return PandoMap.of(index, catalogue, map -> forget(number, map));
   }
 
@@ -237,7 +236,9 @@ final class NamedMaps implements AutoCloseable {
       maps = List.copyOf(opened.getOrDefault(marked.number(), List.of()));
     }
     Closing.all(
-        maps.stream().<Runnable>map(map -> () -> map.close("the map was dropped: name=" + name)).toList());
+        maps.stream()
+            .<Runnable>map(map -> () -> map.close("the map was dropped: name=" + name))
+            .toList());
     try (PandoMap<byte[], byte[]> rest =
         share(marked.number(), KeyCodec.byteArrays(), ValueCodec.byteArrays())) {
       rest.clear();

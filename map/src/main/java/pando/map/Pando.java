@@ -111,8 +111,8 @@ public final class Pando implements AutoCloseable {
 
   /**
    * Takes byte strings that the program has opened itself: of this process, such as those that
-   * {@link ByteIndex#open} finds in a pool, or of a client. They stay the caller's; close them after
-   * this.
+   * {@link ByteIndex#open} finds in a pool, or of a client. They stay the caller's; close them
+   * after this.
    */
   public static Pando of(ByteStrings strings) {
     return new Pando(strings.name(), new StringsBacking(strings));

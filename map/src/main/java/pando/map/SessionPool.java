@@ -19,8 +19,8 @@ import pando.fabric.memory.StackRoom;
  * thread mostly gets, and gives it back. So a thread needs nothing of its own, and any number of
  * virtual threads get along with a few sessions. Sessions are opened when they are first claimed.
  *
- * <p>Many maps of one index share the claims of one pool, and the sessions of the index that it has:
- * each map has a pool beside it with its own codecs only.
+ * <p>Many maps of one index share the claims of one pool, and the sessions of the index that it
+ * has: each map has a pool beside it with its own codecs only.
  */
 final class SessionPool<K, V> implements AutoCloseable {
   /** Claims are this many numbers apart, so that no two are in one line of a processor's cache. */

@@ -103,8 +103,7 @@ class GuavaSuiteTest {
   @Test
   @Tag("campaign")
   void shouldPassAllTestsWithAName() {
-    try (OpenMap<String, String> open =
-        OpenMap.ofNamed(KeyCodec.strings(), ValueCodec.strings())) {
+    try (OpenMap<String, String> open = OpenMap.ofNamed(KeyCodec.strings(), ValueCodec.strings())) {
       check("named", new Generator<>(open.map(), TEXTS, key -> text(TEXTS, key)));
       open.checkNoOrphans();
     }

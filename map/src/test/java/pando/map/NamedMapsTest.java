@@ -12,15 +12,15 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.Objects;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -119,9 +119,8 @@ class NamedMapsTest {
         }
         if (random.nextInt(200) == 0) {
           String middle = text(random);
-          models.forEach(
-              (each, expected) ->
-                  assertThat(copies(texts(pando, each), middle)).isEqualTo(copies(expected, middle)));
+          models.forEach((each, expected) ->
+              assertThat(copies(texts(pando, each), middle)).isEqualTo(copies(expected, middle)));
           assertThat(copies(unnamedMap, middle)).isEqualTo(copies(unnamed, middle));
           assertThat(pando.names()).containsExactlyElementsOf(models.keySet());
         }
@@ -169,13 +168,15 @@ class NamedMapsTest {
   void shouldRefuseWhatIsNoName() {
     try (Pando pando = Pando.open("local:?size=64MiB")) {
       for (String name : BAD) {
-        for (Callable<?> call : List.<Callable<?>>of(() -> texts(pando, name), () -> pando.drop(name))) {
+        for (Callable<?> call :
+            List.<Callable<?>>of(() -> texts(pando, name), () -> pando.drop(name))) {
           assertThatIllegalArgumentException()
               .isThrownBy(call::call)
               .withMessageStartingWith("a name of a map has 1 to 255 bytes of UTF-8: ");
         }
       }
-      for (String name : List.of("x".repeat(255), "\u00e4".repeat(127) + "a", "\0", "\uD83D\uDE00")) {
+      for (String name :
+          List.of("x".repeat(255), "\u00e4".repeat(127) + "a", "\0", "\uD83D\uDE00")) {
         texts(pando, name).put("name", name);
       }
       assertThat(pando.names())
@@ -236,7 +237,8 @@ class NamedMapsTest {
         for (Callable<?> call : calls) {
           assertThatIllegalArgumentException()
               .isThrownBy(call::call)
-              .withMessageStartingWith("keys that begin with nine bytes FF are those of named maps");
+              .withMessageStartingWith(
+                  "keys that begin with nine bytes FF are those of named maps");
         }
       }
       map.clear();
@@ -273,8 +275,8 @@ class NamedMapsTest {
         assertThatIllegalStateException()
             .isThrownBy(call::call)
             .withMessage(
-                "this pool has an index of words, which has one map: open its first named map before"
-                    + " the map without a name, or give that one a name, too");
+                "this pool has an index of words, which has one map: open its first named map"
+                    + " before the map without a name, or give that one a name, too");
       }
     }
     IndexOptions deft = SystemUnderTest.of("dex").defaults().options().withComputeServers(1);
@@ -353,13 +355,12 @@ class NamedMapsTest {
         CountDownLatch begun = new CountDownLatch(50);
         AtomicBoolean ends = new AtomicBoolean();
         Future<?> putting =
-            threads.submit(
-                () -> {
-                  for (int i = 0; !ends.get(); i++) {
-                    old.put("key " + i % 1_000, "of the old map");
-                    begun.countDown();
-                  }
-                });
+            threads.submit(() -> {
+              for (int i = 0; !ends.get(); i++) {
+                old.put("key " + i % 1_000, "of the old map");
+                begun.countDown();
+              }
+            });
         begun.await();
         assertThat(pando.drop("a")).isTrue();
         PandoMap<String, String> fresh = texts(pando, "a");
@@ -395,11 +396,10 @@ class NamedMapsTest {
         for (int i = 0; i < 4; i++) {
           Pando pando = i % 2 == 0 ? one : other;
           opening.add(
-              threads.submit(
-                  () -> {
-                    start.await();
-                    return texts(pando, name);
-                  }));
+              threads.submit(() -> {
+                start.await();
+                return texts(pando, name);
+              }));
         }
         start.countDown();
         for (int i = 0; i < 4; i++) {

@@ -112,8 +112,7 @@ final class OpenMap<K, V> implements AutoCloseable {
       if (name.equals("the map")) {
         named.add(pando.map(name, keys, values));
       } else {
-        PandoMap<String, String> other =
-            pando.map(name, KeyCodec.strings(), ValueCodec.strings());
+        PandoMap<String, String> other = pando.map(name, KeyCodec.strings(), ValueCodec.strings());
         other.putAll(entries);
         others.add(other);
       }

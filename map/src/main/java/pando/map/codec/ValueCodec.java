@@ -50,10 +50,10 @@ public interface ValueCodec<V> {
   V decode(MemorySegment from, long offset, int bytes);
 
   /**
-   * Returns the name of the codec, which is stored with a {@linkplain
-   * pando.map.Pando#map(String, pando.map.codec.KeyCodec, ValueCodec) named map}: codecs of one name
-   * have the same encodings, in each version of a program. Default: {@link Object#toString}, or the
-   * name of the class if that has no such method.
+   * Returns the name of the codec, which is stored with a {@linkplain pando.map.Pando#map(String,
+   * pando.map.codec.KeyCodec, ValueCodec) named map}: codecs of one name have the same encodings,
+   * in each version of a program. Default: {@link Object#toString}, or the name of the class if
+   * that has no such method.
    */
   default String name() {
     String text = toString();
