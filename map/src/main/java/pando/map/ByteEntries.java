@@ -23,14 +23,19 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     this.session = session;
     this.keys = keys;
     this.values = values;
-    this.keyEncoder = new Encoder<>(keys.codec());
+    this.keyEncoder = keys.encoder();
     this.valueEncoder = new Encoder<>(values);
     this.expectedEncoder = new Encoder<>(values);
   }
 
+  /** Returns the session of the index. */
+  ByteSession session() {
+    return session;
+  }
+
   @Override
   void seek(K wanted) {
-    key = encoded(keyEncoder, wanted);
+    key = encodedKey(wanted);
   }
 
   @Override
@@ -45,8 +50,8 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     return encoding;
   }
 
-  private K decodedKey(MemorySegment bytes) {
-    return keys.codec().decode(bytes, 0, (int) bytes.byteSize());
+  private MemorySegment encodedKey(K wanted) {
+    return keys.checked(encoded(keyEncoder, wanted));
   }
 
   private V decoded(MemorySegment bytes) {
@@ -139,8 +144,9 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     boolean found =
         wanted == null
             ? findEnd(down, bounds)
-            : findNear(encoded(keyEncoder, wanted), down, included, bounds);
-    return found && bounds.contains(session.key());
+            : findNear(encodedKey(wanted), down, included, bounds);
+    // A search ends at most beyond the end that it goes to.
+    return found && !(down ? bounds.isBelow(session.key()) : bounds.isAbove(session.key()));
   }
 
   private boolean findEnd(boolean down, Bounds bounds) {
@@ -163,7 +169,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   K foundKey() {
-    return decodedKey(session.key());
+    return keys.decode(session.key());
   }
 
   @Override
@@ -224,7 +230,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
         bytes += value.byteSize();
       }
       if (batch.withKeys()) {
-        batch.add(decodedKey(itsKey));
+        batch.add(keys.decode(itsKey));
       } else {
         batch.add();
       }

@@ -485,12 +485,13 @@ public final class ByteIndex implements ByteStrings {
 
   /**
    * Returns about how many entries there are: those of 32 blocks or more that are drawn at random,
-   * until the standard error is 2.5 %, stand for all. READs those that are not cached.
+   * until the standard error is 2.5 %, stand for all. Up to 32 blocks are counted. READs those that
+   * are not cached.
    */
   @Override
-  public long sizeEstimate() {
+  public long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
     try (BlockSession session = (BlockSession) session()) {
-      return session.sizeEstimate();
+      return session.sizeEstimate(from, to);
     }
   }
 
