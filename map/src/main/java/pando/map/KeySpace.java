@@ -25,8 +25,6 @@ import pando.index.bytes.KeyBounds;
  * <p>A number of a map is written in the fewest bytes, and no number begins another one: 01 to 7F
  * is the number itself; 80 to BF begins one of 2 bytes, C0 to DF one of 3, E0 to EF one of 4.
  *
- * <p>Nine bytes, since eight of them are {@link Long#MAX_VALUE}, a usual key.
- *
  * @param prefix that all keys begin with
  * @param end the least key above all; {@code null} if there is none
  */
@@ -34,14 +32,10 @@ record KeySpace(MemorySegment prefix, @Nullable MemorySegment end) {
   /** The greatest number of a map. */
   static final int NUMBER_MAX = (1 << 28) + (1 << 21) + (1 << 14) + (1 << 7) - 1;
 
-  private static final byte[] RESERVED = new byte[9];
+  private static final byte[] RESERVED = KeyBounds.reserved().toArray(ValueLayout.JAVA_BYTE);
 
   /** The greatest number of bytes in front of a key. */
   static final int PREFIX_BYTES_MAX = RESERVED.length + 4;
-
-  static {
-    Arrays.fill(RESERVED, (byte) -1);
-  }
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 

@@ -3,9 +3,12 @@ package pando.door.resp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
 
 /**
  * Where the keys of a door are in byte strings: those of a door that has them for itself, or those
@@ -21,12 +24,19 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
    */
   final int markBytes;
 
+  /**
+   * Where the keys that clients may give end, {@code null} if they do not. Where keys are as clients
+   * give them, named maps may have keys behind; clients neither see nor change these.
+   */
+  private final byte @Nullable [] end;
+
   private final ByteStrings strings;
   private volatile boolean stopped;
 
   Keyspace(ByteStrings strings, int markBytes) {
     this.strings = strings;
     this.markBytes = markBytes;
+    this.end = markBytes == 0 ? KeyBounds.reserved().toArray(JAVA_BYTE) : null;
   }
 
   /** Returns the number of databases. */
@@ -78,6 +88,34 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
     return strings.valueBytesMax() - markBytes;
   }
 
+  /**
+   * Checks an argument that is a key.
+   *
+   * @throws Refusal if a named map may have it, or if it is too long
+   */
+  void checkKey(RespRequest request, int i) {
+    int length = request.length(i);
+    RespCall.checkLength("key", length, keyBytesMax());
+    byte @Nullable [] reserved = end;
+    if (reserved != null
+        && length >= reserved.length
+        && Arrays.equals(
+            reserved,
+            0,
+            reserved.length,
+            request.bytes(),
+            request.start(i),
+            request.start(i) + reserved.length)) {
+      throw new Refusal("ERR keys that begin with nine bytes 0xFF belong to named maps");
+    }
+  }
+
+  /** Returns the end of a range, or that of all keys if it comes before. */
+  byte @Nullable [] endOf(byte @Nullable [] to) {
+    boolean ends = to != null && (end == null || Arrays.compareUnsigned(to, end) < 0);
+    return ends ? to : end;
+  }
+
   /** Returns an argument as a key; copies nothing. */
   MemorySegment key(RespRequest request, int i, int database) {
     return marked(request, i, (byte) database);
@@ -99,7 +137,9 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
 
   /** Returns whether a key that was found is in a database. */
   boolean isIn(int database, MemorySegment key) {
-    return markBytes == 0 || key.get(JAVA_BYTE, 0) == database;
+    return markBytes == 0
+        ? !KeyBounds.isReserved(key)
+        : key.get(JAVA_BYTE, 0) == database;
   }
 
   /** Returns whether a value that was found is a string. */

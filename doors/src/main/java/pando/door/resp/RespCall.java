@@ -73,9 +73,9 @@ final class RespCall {
     return keyspace.string(request, i);
   }
 
-  /** Checks the length of an argument that is a key. */
+  /** Checks an argument that is a key, as {@link Keyspace#checkKey} does. */
   void checkKey(int i) {
-    checkLength("key", request.length(i), keyspace.keyBytesMax());
+    keyspace.checkKey(request, i);
   }
 
   /** Checks the length of an argument that is a string. */

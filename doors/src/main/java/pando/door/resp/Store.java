@@ -303,8 +303,9 @@ class Store implements AutoCloseable {
   /** Returns the first keys of a range, so many at the most. */
   final List<byte[]> keys(byte[] from, byte @Nullable [] to, int most) {
     List<byte[]> keys = new ArrayList<>();
-    if (to == null || Arrays.compareUnsigned(from, to) < 0) {
-      MemorySegment behind = to == null ? null : MemorySegment.ofArray(to);
+    byte @Nullable [] end = keyspace.endOf(to);
+    if (end == null || Arrays.compareUnsigned(from, end) < 0) {
+      MemorySegment behind = end == null ? null : MemorySegment.ofArray(end);
       session()
           .scan(
               MemorySegment.ofArray(from),
@@ -324,11 +325,12 @@ class Store implements AutoCloseable {
    */
   final long scan(
       byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
-    if (to != null && Arrays.compareUnsigned(from, to) >= 0) {
+    byte @Nullable [] end = keyspace.endOf(to);
+    if (end != null && Arrays.compareUnsigned(from, end) >= 0) {
       return 0;
     }
     MemorySegment least = MemorySegment.ofArray(from);
-    MemorySegment behind = to == null ? null : MemorySegment.ofArray(to);
+    MemorySegment behind = end == null ? null : MemorySegment.ofArray(end);
     ByteVisitor whileOpen =
         (key, value) -> {
           keyspace.checkGoesOn();

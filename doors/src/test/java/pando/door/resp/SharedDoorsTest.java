@@ -88,6 +88,36 @@ class SharedDoorsTest {
     Threads.run(tasks);
   }
 
+  /** Maps with names may share the byte strings. */
+  @Test
+  void shouldNeitherShowNorChangeKeysOfNamedMaps() throws IOException {
+    String reserved = "\u00ff".repeat(9);
+    try (TestDoor door = TestDoor.open(Form.SHARED);
+        RawClient client = door.raw();
+        ByteSession session = door.index().session()) {
+      MemorySegment key = MemorySegment.ofArray((reserved + "x").getBytes(ISO_8859_1));
+      session.store(key, key);
+      assertThat(client.ask("SET", "\u00ff".repeat(8), "last")).isEqualTo("+OK");
+      for (String given : List.of(reserved, reserved + "x")) {
+        assertThat(client.ask("SET", given, "1")).startsWith("-ERR").contains("named maps");
+        assertThat(client.ask("GET", given)).startsWith("-ERR");
+        assertThat(client.ask("DEL", "a", given)).startsWith("-ERR");
+        assertThat(client.ask("PANDO.CEILING", given)).startsWith("-ERR");
+      }
+      assertThat(client.ask("DBSIZE")).isEqualTo(":1");
+      assertThat(client.ask("PANDO.CEILING", "\u00ff".repeat(8) + "a")).isEqualTo("nil");
+      assertThat(client.ask("PANDO.RANGE", "-", "+")).contains("last").doesNotContain("x");
+      assertThat(client.ask("PANDO.RANGE", "+", "-", "REV")).contains("last").doesNotContain("x");
+      assertThat(client.ask("KEYS", "*")).doesNotContain("x");
+      assertThat(client.ask("KEYS", reserved + "*")).isEqualTo("[]");
+      assertThat(client.ask("SCAN", "0")).doesNotContain("x");
+      assertThat(client.ask("RANDOMKEY")).isEqualTo("\u00ff".repeat(8));
+      assertThat(client.ask("FLUSHDB")).isEqualTo("+OK");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":0");
+      assertThat(session.get(key)).isTrue();
+    }
+  }
+
   @Test
   void shouldCountAndAppendFromBothDoorsExactly() throws Exception {
     try (TwoDoors doors = TwoDoors.open();

@@ -8,7 +8,25 @@ import org.jspecify.annotations.Nullable;
 
 /** Keys beside others in their order, and where ranges of keys begin. */
 public final class KeyBounds {
+  private static final byte[] RESERVED = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+
   private KeyBounds() {}
+
+  /**
+   * Returns the first of the keys that named maps have in byte strings that others share: nine
+   * bytes 0xFF, as eight of them are {@link Long#MAX_VALUE}, a usual key. All other keys are below.
+   */
+  public static MemorySegment reserved() {
+    return MemorySegment.ofArray(RESERVED.clone());
+  }
+
+  /** Returns whether a key is {@link #reserved} or above. */
+  public static boolean isReserved(MemorySegment key) {
+    return key.byteSize() >= RESERVED.length
+        && MemorySegment.mismatch(
+                key, 0, RESERVED.length, MemorySegment.ofArray(RESERVED), 0, RESERVED.length)
+            < 0;
+  }
 
   /**
    * Returns the least of all keys with a {@linkplain ByteStrings#partitionKey partition key}: its 8
