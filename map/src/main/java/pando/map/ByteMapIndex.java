@@ -61,7 +61,7 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public Entries<K, V> session() {
-    return new ByteEntries<>(strings.session(), keys, values);
+    return new ByteEntries<>(strings.session(), strings.isRemote(), keys, values);
   }
 
   @Override
