@@ -53,8 +53,7 @@ final class ByteBatch {
   }
 
   /** Fills it with operations from a place of the list on. */
-  private void fill(
-      List<MemorySegment> keys, @Nullable List<MemorySegment> values, int from) {
+  private void fill(List<MemorySegment> keys, @Nullable List<MemorySegment> values, int from) {
     int atOnce = values == null ? size.lookups() : BatchSize.OPERATIONS_MAX;
     int most = Math.min(keys.size() - from, atOnce);
     long bytes = 0;

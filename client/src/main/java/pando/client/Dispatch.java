@@ -250,7 +250,8 @@ final class Dispatch {
       Call call = calls[i];
       if (!call.isSettled) {
         boolean isFenced = call.state() == Call.State.ANSWERED && call.outcome == Outcome.FENCED;
-        call.settle(isFenced
+        call.settle(
+            isFenced
                 ? new FencedException(call.text)
                 : new StalledException(
                     "no compute server carries it out: %s, attempts=%d, milliseconds=%d, last=%s"

@@ -75,8 +75,7 @@ class ClientStringsBatchTest {
     final List<@Nullable RuntimeException> failures = new ArrayList<>();
     int stopsAt = Integer.MAX_VALUE;
 
-    boolean receive(
-        int place, @Nullable MemorySegment value, @Nullable RuntimeException failure) {
+    boolean receive(int place, @Nullable MemorySegment value, @Nullable RuntimeException failure) {
       assertThat(place).isEqualTo(values.size());
       values.add(value == null ? null : ByteKeys.bytes(value));
       failures.add(failure);
@@ -231,7 +230,8 @@ class ClientStringsBatchTest {
           }
         }
         byte[] gone = ByteKeys.draw(random, keyBytes);
-        assertThat(session.remove(MemorySegment.ofArray(gone))).isEqualTo(model.remove(gone) != null);
+        assertThat(session.remove(MemorySegment.ofArray(gone)))
+            .isEqualTo(model.remove(gone) != null);
       }
       ByteModelRun.checkAll(session, model);
       assertThat(strings.partitioning().epoch()).as("changes seen").isGreaterThan(2);
@@ -447,13 +447,12 @@ class ClientStringsBatchTest {
     try (PandoClient client = host.connect();
         ByteSession session = client.byteStrings().session()) {
       List<MemorySegment> keys = segments(keys(2));
-      assertThatThrownBy(
-              () ->
-                  session.getAll(
-                      keys,
-                      (_, _, _) -> {
-                        throw new UnsupportedOperationException("of the receiver");
-                      }))
+      assertThatThrownBy(() ->
+              session.getAll(
+                  keys,
+                  (_, _, _) -> {
+                    throw new UnsupportedOperationException("of the receiver");
+                  }))
           .hasMessage("of the receiver");
       assertThatIllegalStateException()
           .isThrownBy(() -> session.getAll(keys, (_, _, _) -> session.get(keys.getFirst())))

@@ -42,8 +42,8 @@ import pando.index.bytes.ByteStrings;
  * for keys in order, and, if it has the index to itself, sorted sets of equal scores. The
  * documentation, {@code docs/resp.md}, lists commands, limits, and what is refused.
  *
- * <p>Each event loop has a session, and runs the operations of its connections one by one,
- * or over a network some of a connection together.
+ * <p>Each event loop has a session, and runs the operations of its connections one by one, or over
+ * a network some of a connection together.
  *
  * <p>Thread-safe.
  */

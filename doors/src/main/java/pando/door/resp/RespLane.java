@@ -49,8 +49,7 @@ final class RespLane implements AutoCloseable {
     this.errors = counters.failedCommands;
     this.store =
         door.keyspace().newStore(task -> door.background().run(lane -> task.accept(lane.store)));
-    this.batch =
-        door.keyspace().goesTogether() && !isInBackground ? new RespBatch(this) : null;
+    this.batch = door.keyspace().goesTogether() && !isInBackground ? new RespBatch(this) : null;
   }
 
   /** Returns what an event loop has. */

@@ -82,15 +82,38 @@ class RespBatchTest {
   void shouldKeepTheOrderOfDifferentKinds() throws IOException {
     assertThat(
             ask(
-                "GET k", "SET k 1", "SET k 2", "GET k", "GET k", "INCR k", "GET k", "DEL k",
-                "GET k", "SET k 5 NX", "SET k 6", "MGET k k", "GET k", "PING", "GET k"))
+                "GET k",
+                "SET k 1",
+                "SET k 2",
+                "GET k",
+                "GET k",
+                "INCR k",
+                "GET k",
+                "DEL k",
+                "GET k",
+                "SET k 5 NX",
+                "SET k 6",
+                "MGET k k",
+                "GET k",
+                "PING",
+                "GET k"))
         .containsExactly(
             "nil", "+OK", "+OK", "2", "2", ":3", "3", ":1", "nil", "+OK", "+OK", "[6, 6]", "6",
             "+PONG", "6");
     assertThat(waits())
         .containsExactly(
-            "getAll", "storeAll", "getAll", "replace", "getAll", "remove", "getAll", "putIfAbsent",
-            "storeAll", "getAll", "getAll", "getAll");
+            "getAll",
+            "storeAll",
+            "getAll",
+            "replace",
+            "getAll",
+            "remove",
+            "getAll",
+            "putIfAbsent",
+            "storeAll",
+            "getAll",
+            "getAll",
+            "getAll");
   }
 
   /** Few at first, as it is not known how long values are, then up to 64. */
@@ -139,8 +162,10 @@ class RespBatchTest {
             "+OK");
     stores.clear();
     assertThat(ask("GET a", "GET a", "GET f"))
-        .containsExactly("1", "-OOM the pool is full: planted", "-ERR failed, and may have changed"
-            + " a key: planted");
+        .containsExactly(
+            "1",
+            "-OOM the pool is full: planted",
+            "-ERR failed, and may have changed" + " a key: planted");
     stores.clear();
     assertThat(ask("MSET a 7 b 8 c 9 d 10 e 11 f 12"))
         .as("none is begun behind the first that fails")

@@ -443,9 +443,7 @@ class RespModelTest {
             List<String> arguments =
                 !isPlain
                     ? draw.arguments(name)
-                    : gets
-                        ? List.of(draw.key(false))
-                        : List.of(draw.key(false), draw.value());
+                    : gets ? List.of(draw.key(false)) : List.of(draw.key(false), draw.value());
             asked.add(step + ": " + name + " " + arguments);
             expected.add(answer(model, name, arguments));
             replies.add(pipeline.sendCommand(() -> name.getBytes(ISO_8859_1), bytes(arguments)));

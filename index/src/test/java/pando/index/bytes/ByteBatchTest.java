@@ -38,8 +38,7 @@ class ByteBatchTest {
           keys,
           List.of(bytes(10), bytes(11), bytes(12), bytes(13)),
           (place, value, failure) -> outcomes.add(text(place, value, failure)));
-      session.getAll(
-          keys, (place, value, failure) -> outcomes.add(text(place, value, failure)));
+      session.getAll(keys, (place, value, failure) -> outcomes.add(text(place, value, failure)));
       assertThat(outcomes)
           .containsExactly(
               "0 null null",
@@ -52,13 +51,13 @@ class ByteBatchTest {
               "3 0d null");
       outcomes.clear();
       session.storeAll(
-          keys,
-          keys,
-          (place, value, failure) -> !outcomes.add(text(place, value, failure)));
+          keys, keys, (place, value, failure) -> !outcomes.add(text(place, value, failure)));
       session.getAll(
           List.of(bytes(3), bytes(2)),
           (place, value, failure) -> !outcomes.add(text(place, value, failure)));
-      assertThat(outcomes).as("the receiver ends both").containsExactly("0 null null", "0 null null");
+      assertThat(outcomes)
+          .as("the receiver ends both")
+          .containsExactly("0 null null", "0 null null");
       assertThatIllegalArgumentException()
           .isThrownBy(() -> session.storeAll(keys, List.of(), (_, _, _) -> true))
           .withMessage("not as many values as keys: keys=4, values=0");
