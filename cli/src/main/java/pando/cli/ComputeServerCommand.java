@@ -11,18 +11,17 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import pando.cli.cluster.JavaProcess;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.CardOption;
 import pando.cli.option.Choices;
 import pando.cli.option.ChosenIndex;
+import pando.cli.option.ClientServiceOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.HttpOption;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
 import pando.cli.option.SettingOptions;
 import pando.cli.text.Numbers;
-import pando.client.server.ClientService;
 import pando.cluster.ClientListener;
 import pando.cluster.ClusterState;
 import pando.cluster.ComputeServerProcess;
@@ -90,16 +89,7 @@ final class ComputeServerCommand implements Callable<Integer> {
       description = "Its number, 0 to 63, which no other compute server has.")
   private int number;
 
-  @Option(
-      names = "--listen",
-      paramLabel = "HOST:PORT",
-      required = true,
-      converter = HostPort.class,
-      description = {
-        "Address at which clients reach it, such as 10.0.0.1:7480; port 0 takes a free one.",
-        "Without authentication a loopback address, and any user of the machine can connect."
-      })
-  private InetSocketAddress listen;
+  @Mixin private ClientServiceOptions serviceOptions;
 
   @Option(
       names = "--memory-servers",
@@ -117,12 +107,6 @@ final class ComputeServerCommand implements Callable<Integer> {
           "Its cache (default: 256MiB, or a sixteenth of the memory of the machine or container if"
               + " that is less).")
   private @Nullable Long cache;
-
-  @Option(
-      names = "--lanes",
-      paramLabel = "N",
-      description = "Threads that serve clients, 16 at most (default: one for each processor).")
-  private @Nullable Integer lanes;
 
   @Option(
       names = "--fabric",
@@ -172,17 +156,14 @@ final class ComputeServerCommand implements Callable<Integer> {
 
   @Mixin private HttpOption httpOption;
 
-  @Option(names = "--parent", hidden = true, description = "Process to end with.")
-  private @Nullable Long parent;
+  @Mixin private ParentOption parentOption;
 
   @Mixin private ChosenIndex chosenIndex;
   @Mixin private SettingOptions settingOptions;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (parent != null) {
-      JavaProcess.endWith(parent);
-    }
+    parentOption.follow();
     // What was given is checked before anything is connected to.
     Ranges.accepted(spec, () -> settings(given()));
     httpOption.check();
@@ -289,14 +270,17 @@ final class ComputeServerCommand implements Callable<Integer> {
     IndexOptions options =
         ChosenIndex.options(Systems.named(config.system()), settingOptions, config.settings())
             .withCacheBytes(cacheBytes());
-    int laneCount = lanes == null ? ClientService.defaultLanes() : lanes;
     TcpOptions tcp = tcp();
     return new ComputeServerSettings(
         number,
         options,
         config,
         (pool, name) -> attach(pool, name, tcp),
-        Optional.of(new ClientListener(listen, authenticationOptions.authentication(), laneCount)),
+        Optional.of(
+            new ClientListener(
+                serviceOptions.address(),
+                authenticationOptions.authentication(),
+                serviceOptions.lanes())),
         Duration.ofSeconds(startSeconds),
         Duration.ofSeconds(coordinatorSeconds));
   }

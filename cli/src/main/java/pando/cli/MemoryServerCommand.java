@@ -7,7 +7,6 @@ import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import pando.cli.cluster.JavaProcess;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.Quantity;
@@ -126,14 +125,11 @@ final class MemoryServerCommand implements Callable<Integer> {
       })
   private @Nullable String card;
 
-  @Option(names = "--parent", hidden = true, description = "Process to end with.")
-  private @Nullable Long parent;
+  @Mixin private ParentOption parentOption;
 
   @Override
   public Integer call() throws InterruptedException {
-    if (parent != null) {
-      JavaProcess.endWith(parent);
-    }
+    parentOption.follow();
     if (clusterOption.isGiven()) {
       try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
         serve(process.server(), process::close);

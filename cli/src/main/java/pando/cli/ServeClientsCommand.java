@@ -1,16 +1,16 @@
 package pando.cli;
 
 import java.io.PrintWriter;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.Choices;
 import pando.cli.option.ChosenIndex;
+import pando.cli.option.ClientServiceOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
@@ -56,22 +56,7 @@ import picocli.CommandLine.Spec;
 final class ServeClientsCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Option(
-      names = "--listen",
-      paramLabel = "HOST:PORT",
-      required = true,
-      converter = HostPort.class,
-      description = {
-        "Address for clients, such as 127.0.0.1:7480; port 0 takes any free one, and prints it.",
-        "Without authentication a loopback address, and any user of the machine can connect."
-      })
-  private InetSocketAddress listen;
-
-  @Option(
-      names = "--lanes",
-      paramLabel = "N",
-      description = "Threads that serve connections, 16 at most (default: one for each processor).")
-  private @Nullable Integer lanes;
+  @Mixin private ClientServiceOptions serviceOptions;
 
   @Option(
       names = "--cache",
@@ -113,8 +98,13 @@ final class ServeClientsCommand implements Callable<Integer> {
     try (fabric;
         RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
         ClientService service =
-            started(lanes ->
-                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+            started(() ->
+                ClientService.start(
+                    index,
+                    serviceOptions.address(),
+                    authentication(),
+                    Routes::alone,
+                    serviceOptions.lanes()))) {
       String size = Numbers.size(cached.cacheBytes()) + " of cache for each compute server";
       serve(index.name(), service, size, index::close, fabric::close);
     }
@@ -142,8 +132,13 @@ final class ServeClientsCommand implements Callable<Integer> {
     try (fabric;
         ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
         ClientService service =
-            started(lanes ->
-                ClientService.start(index, listen, authentication(), Routes::alone, lanes))) {
+            started(() ->
+                ClientService.start(
+                    index,
+                    serviceOptions.address(),
+                    authentication(),
+                    Routes::alone,
+                    serviceOptions.lanes()))) {
       String size = Numbers.size(options.cacheBytes()) + " of cache";
       serve(index.name(), service, size, index::close, fabric::close);
     }
@@ -178,10 +173,9 @@ final class ServeClientsCommand implements Callable<Integer> {
     return authenticationOptions.authentication();
   }
 
-  private ClientService started(IntFunction<ClientService> starting) {
-    int count = lanes == null ? ClientService.defaultLanes() : lanes;
+  private ClientService started(Supplier<ClientService> starting) {
     try {
-      return Ranges.accepted(spec, () -> starting.apply(count));
+      return Ranges.accepted(spec, starting);
     } catch (TcpException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }

@@ -11,8 +11,10 @@ package pando.index;
  * session there is asked for one. Until then no process serves them, and sessions throw {@link
  * NotServedHereException}, so inform the receiver's process at once.
  *
- * <p>Bounds of ranges are fences between leaves: a key that is asked for is rounded down to one.
- * Changes are made one at a time, under the lock of the partition table in the pool. Thread-safe.
+ * <p>Bounds of ranges are fences between leaves. ORCA cuts a leaf at the key that is asked for; the
+ * other systems round the key down to a fence, as ORCA does where a part of a leaf would cover a
+ * single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
+ * partition table in the pool. Thread-safe.
  */
 public interface MovablePartitions {
   /**

@@ -1,14 +1,22 @@
 package pando.map;
 
+import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** What a {@link Pando} opens: where the entries of its map are. Not thread-safe. */
+/** What a {@link Pando} opens: where the entries of its maps are. Not thread-safe. */
 interface Backing extends AutoCloseable {
-  /** Makes the map. */
+  /** Makes the map without a name. */
   <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values);
 
-  /** Closes what was opened and made for the map, which is closed. */
+  /**
+   * Returns the byte strings that named maps share with it.
+   *
+   * @throws IllegalStateException if the index is one of words
+   */
+  ByteStrings strings();
+
+  /** Closes what was opened and made for the maps, which are closed. */
   @Override
   void close();
 }

@@ -5,21 +5,20 @@ import org.jspecify.annotations.Nullable;
 import pando.index.bytes.ByteIndex;
 
 /**
- * The keys of a view by their encodings: from a low one to a high one, each included or not, or
- * without an end. Immutable.
+ * The keys of a view as keys of the index: from a low one to a high one, each included or not, or
+ * to the ends of what the map has. Immutable.
  *
  * <p>An empty view has bounds, too: what it may be narrowed to depends on them.
  */
 final class Bounds {
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-
   private final KeyBytes<?> keys;
   private final @Nullable MemorySegment low;
   private final boolean lowIncluded;
   private final @Nullable MemorySegment high;
   private final boolean highIncluded;
-  private final @Nullable MemorySegment first;
+  private final MemorySegment first;
   private final @Nullable MemorySegment end;
+  private final boolean hasFirst;
   private final boolean all;
   private final boolean empty;
 
@@ -34,12 +33,21 @@ final class Bounds {
     this.lowIncluded = lowIncluded;
     this.high = high;
     this.highIncluded = highIncluded;
-    this.first = low == null || lowIncluded ? low : keys.above(low);
-    this.end = high == null || !highIncluded ? high : keys.above(high);
+    MemorySegment above = low == null || lowIncluded ? low : keys.above(low);
+    this.hasFirst = above != null;
+    this.first = above == null ? keys.space().prefix() : above;
+    this.end = end(keys, high, highIncluded);
     this.all = low == null && high == null;
-    boolean above = low != null && first == null;
-    MemorySegment least = first == null ? keys.least() : first;
-    this.empty = above || (end != null && ByteIndex.compare(least, end) >= 0);
+    boolean isAboveAll = low != null && above == null;
+    MemorySegment least = above == null ? keys.least() : above;
+    this.empty = isAboveAll || (end != null && ByteIndex.compare(least, end) >= 0);
+  }
+
+  private static @Nullable MemorySegment end(
+      KeyBytes<?> keys, @Nullable MemorySegment high, boolean highIncluded) {
+    MemorySegment end = high == null || !highIncluded ? high : keys.above(high);
+    MemorySegment ofAll = keys.space().end();
+    return end == null || (ofAll != null && ByteIndex.compare(end, ofAll) > 0) ? ofAll : end;
   }
 
   /** Returns the bounds of all keys. */
@@ -55,28 +63,28 @@ final class Bounds {
     return empty;
   }
 
-  /** Returns whether there is a least encoding inside, if any is. */
+  /** Returns whether {@link #first} is that of a bound. */
   boolean hasFirst() {
-    return first != null;
+    return hasFirst;
   }
 
-  /** Returns the least encoding inside, which has no bytes without a low bound. */
+  /** Returns the least key inside; without a low bound, the prefix of all keys of the map. */
   MemorySegment first() {
-    return first == null ? NOTHING : first;
+    return first;
   }
 
-  /** Returns the least encoding above all inside; {@code null} if there is none. */
+  /** Returns the least key above all inside; {@code null} if there is none. */
   @Nullable MemorySegment end() {
     return end;
   }
 
   boolean contains(MemorySegment key) {
-    return all || (!empty && !isBelow(key) && !isAbove(key));
+    return !empty && !isBelow(key) && !isAbove(key);
   }
 
   /** Returns whether a key is below the first one inside. */
   boolean isBelow(MemorySegment key) {
-    return first != null && ByteIndex.compare(key, first) < 0;
+    return first.byteSize() > 0 && ByteIndex.compare(key, first) < 0;
   }
 
   /** Returns whether a key is above all inside. */

@@ -35,14 +35,19 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     this.isRemote = isRemote;
     this.keys = keys;
     this.values = values;
-    this.keyEncoder = new Encoder<>(keys.codec());
+    this.keyEncoder = keys.encoder();
     this.valueEncoder = new Encoder<>(values);
     this.expectedEncoder = new Encoder<>(values);
   }
 
+  /** Returns the session of the index. */
+  ByteSession session() {
+    return session;
+  }
+
   @Override
   void seek(K wanted) {
-    key = encoded(keyEncoder, wanted);
+    key = encodedKey(wanted);
   }
 
   @Override
@@ -57,8 +62,8 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     return encoding;
   }
 
-  private K decodedKey(MemorySegment bytes) {
-    return keys.codec().decode(bytes, 0, (int) bytes.byteSize());
+  private MemorySegment encodedKey(K wanted) {
+    return keys.checked(encoded(keyEncoder, wanted));
   }
 
   private V decoded(MemorySegment bytes) {
@@ -151,8 +156,9 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     boolean found =
         wanted == null
             ? findEnd(down, bounds)
-            : findNear(encoded(keyEncoder, wanted), down, included, bounds);
-    return found && bounds.contains(session.key());
+            : findNear(encodedKey(wanted), down, included, bounds);
+    // A search ends at most beyond the end that it goes to.
+    return found && !(down ? bounds.isBelow(session.key()) : bounds.isAbove(session.key()));
   }
 
   private boolean findEnd(boolean down, Bounds bounds) {
@@ -175,7 +181,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   K foundKey() {
-    return decodedKey(session.key());
+    return keys.decode(session.key());
   }
 
   @Override
@@ -203,7 +209,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   private void getTogether(EntryBatch<K, V> batch) {
     List<MemorySegment> wanted = new ArrayList<>(batch.size());
     for (int i = 0; i < batch.size(); i++) {
-      wanted.add(copyOf(keyEncoder, batch.key(i)));
+      wanted.add(ByteArguments.copyOf(encodedKey(batch.key(i))));
     }
     session.getAll(
         wanted,
@@ -214,11 +220,6 @@ final class ByteEntries<K, V> extends Entries<K, V> {
           batch.setValue(place, value == null ? null : decoded(value));
           return true;
         });
-  }
-
-  /** Returns an encoding that stays. */
-  private static <T> MemorySegment copyOf(Encoder<T> encoder, T value) {
-    return ByteArguments.copyOf(encoded(encoder, value));
   }
 
   @Override
@@ -239,8 +240,8 @@ final class ByteEntries<K, V> extends Entries<K, V> {
     List<MemorySegment> stored = new ArrayList<>();
     long bytes = 0;
     for (int i = 0; i < batch.size(); i++) {
-      wanted.add(copyOf(keyEncoder, batch.key(i)));
-      stored.add(copyOf(valueEncoder, batch.presentValue(i)));
+      wanted.add(ByteArguments.copyOf(encodedKey(batch.key(i))));
+      stored.add(ByteArguments.copyOf(encoded(valueEncoder, batch.presentValue(i))));
       bytes += wanted.getLast().byteSize() + stored.getLast().byteSize();
       if (bytes >= BatchSize.BYTES || i == batch.size() - 1) {
         BatchFailure failure = new BatchFailure();
@@ -285,7 +286,7 @@ final class ByteEntries<K, V> extends Entries<K, V> {
         bytes += value.byteSize();
       }
       if (batch.withKeys()) {
-        batch.add(decodedKey(itsKey));
+        batch.add(keys.decode(itsKey));
       } else {
         batch.add();
       }

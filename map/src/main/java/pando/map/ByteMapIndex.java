@@ -4,33 +4,49 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.index.Partitioning;
 import pando.index.blob.BlobSpace;
+import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** An index of byte strings, in this process or behind a client. */
+/** What a map has of an index of byte strings, in this process or behind a client. */
 final class ByteMapIndex<K, V> implements MapIndex<K, V> {
   private final ByteStrings strings;
   private final KeyBytes<K> keys;
   private final ValueCodec<V> values;
 
   /**
-   * Takes an index.
+   * Takes a part of an index.
    *
    * @throws IllegalArgumentException if no key fits
    */
-  ByteMapIndex(ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
-    int keyBytesMax = strings.keyBytesMax();
-    if (keys.fixedBytes() > keyBytesMax) {
+  ByteMapIndex(ByteStrings strings, KeySpace space, KeyCodec<K> keys, ValueCodec<V> values) {
+    checkFits(strings, space, keys);
+    boolean fixed = keys.fixedBytes() != ValueCodec.VARIABLE;
+    int most = fixed ? keys.fixedBytes() : keyBytesMax(strings, space);
+    this.strings = strings;
+    this.keys = new KeyBytes<>(keys, most, space);
+    this.values = values;
+  }
+
+  /**
+   * Checks that a map can have the keys of a codec.
+   *
+   * @throws IllegalArgumentException if no key fits
+   */
+  static void checkFits(ByteStrings strings, KeySpace space, KeyCodec<?> keys) {
+    int most = keyBytesMax(strings, space);
+    if (keys.fixedBytes() > most) {
       throw new IllegalArgumentException(
           "keys are too long: codec=%s, bytes=%s, maximum=%s"
-              .formatted(keys, keys.fixedBytes(), keyBytesMax));
+              .formatted(keys, keys.fixedBytes(), most));
     }
-    boolean fixed = keys.fixedBytes() != ValueCodec.VARIABLE;
-    this.strings = strings;
-    this.keys = new KeyBytes<>(keys, fixed ? keys.fixedBytes() : keyBytesMax);
-    this.values = values;
+  }
+
+  /** Returns the greatest length of a map's keys: the same for all maps with names. */
+  static int keyBytesMax(ByteStrings strings, KeySpace space) {
+    return strings.keyBytesMax() - (space.prefixBytes() == 0 ? 0 : KeySpace.PREFIX_BYTES_MAX);
   }
 
   @Override
@@ -45,7 +61,7 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public long sizeEstimate() {
-    return strings.sizeEstimate();
+    return strings.sizeEstimate(keys.space().prefix(), keys.space().end());
   }
 
   /** Returns {@code null}, as all is in the index. */
@@ -62,6 +78,12 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
   @Override
   public Entries<K, V> session() {
     return new ByteEntries<>(strings.session(), strings.isRemote(), keys, values);
+  }
+
+  /** Opens a session that uses that of another map of the index, while nobody else does. */
+  Entries<K, V> sessionBy(Entries<?, ?> other) {
+    ByteSession session = ((ByteEntries<?, ?>) other).session();
+    return new ByteEntries<>(session, strings.isRemote(), keys, values);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package pando.map;
 
 import pando.client.PandoClient;
+import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
@@ -11,6 +12,16 @@ record ClientBacking(PandoClient client) implements Backing {
     return client.servesByteStrings()
         ? PandoMap.of(client.byteStrings(), keys, values)
         : PandoMap.of(client, keys, values);
+  }
+
+  @Override
+  public ByteStrings strings() {
+    if (!client.servesByteStrings()) {
+      throw new IllegalStateException(
+          "named maps need byte strings, and these compute servers serve an index of words: start"
+              + " them with --index byte-strings, or with --index dex --set key-bytes=64");
+    }
+    return client.byteStrings();
   }
 
   @Override

@@ -3,7 +3,10 @@ package pando.map;
 import java.lang.foreign.MemorySegment;
 import pando.map.codec.ValueCodec;
 
-/** The encoding of one key or value at a time, in memory of its own. For one thread. */
+/**
+ * The encoding of one key or value at a time, in memory of its own; a key's is behind the prefix of
+ * its map. For one thread.
+ */
 final class Encoder<T> {
   private static final int KEPT_BYTES_MIN = 64;
 
@@ -11,12 +14,30 @@ final class Encoder<T> {
   private static final int KEPT_BYTES_MAX = 64 << 10;
 
   private final ValueCodec<T> codec;
-  private MemorySegment kept = MemorySegment.ofArray(new byte[KEPT_BYTES_MIN]);
-  private MemorySegment bytes = kept;
+  private final KeySpace space;
+  private final int prefixBytes;
+  private MemorySegment kept;
+  private MemorySegment bytes;
   private int length;
 
+  /** Makes an encoder of values. */
   Encoder(ValueCodec<T> codec) {
+    this(codec, KeySpace.WORDS);
+  }
+
+  /** Makes an encoder of the keys of a map. */
+  Encoder(ValueCodec<T> codec, KeySpace space) {
     this.codec = codec;
+    this.space = space;
+    this.prefixBytes = space.prefixBytes();
+    this.kept = newMemory(KEPT_BYTES_MIN);
+    this.bytes = kept;
+  }
+
+  private MemorySegment newMemory(int size) {
+    byte[] memory = new byte[size];
+    space.writePrefix(memory);
+    return MemorySegment.ofArray(memory);
   }
 
   /**
@@ -26,19 +47,19 @@ final class Encoder<T> {
    */
   void encode(T value) {
     length = 0;
-    bytes = memory(codec.maxBytes(value));
-    int encoded = codec.encode(value, bytes, 0);
+    bytes = memory(Math.addExact(prefixBytes, codec.maxBytes(value)));
+    int encoded = codec.encode(value, bytes, prefixBytes);
     if (codec.fixedBytes() != ValueCodec.VARIABLE && encoded != codec.fixedBytes()) {
       throw CodecWords.brokenPromise(codec, encoded);
     }
-    length = encoded;
+    length = prefixBytes + encoded;
   }
 
   private MemorySegment memory(int size) {
     if (size <= kept.byteSize()) {
       return kept;
     }
-    MemorySegment greater = MemorySegment.ofArray(new byte[Math.max(size, KEPT_BYTES_MIN)]);
+    MemorySegment greater = newMemory(Math.max(size, KEPT_BYTES_MIN));
     if (size <= KEPT_BYTES_MAX) {
       kept = greater;
     }
@@ -54,7 +75,7 @@ final class Encoder<T> {
     return length;
   }
 
-  /** Returns the last encoding alone, which the next one may overwrite. */
+  /** Returns the last encoding with its prefix, which the next one may overwrite. */
   MemorySegment encoding() {
     return bytes.asSlice(0, length);
   }

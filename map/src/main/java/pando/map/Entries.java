@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * time.
  */
 abstract class Entries<K, V> implements AutoCloseable {
+  /** How many calls used this session of a {@link SessionPool}, which counts them. */
+  long calls;
+
   /** Goes to a key. */
   abstract void seek(K key);
 

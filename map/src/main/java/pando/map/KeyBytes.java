@@ -10,32 +10,68 @@ import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
 /**
- * The encodings of a map's keys where they are kept: as bounds of views and cursors. Thread-safe.
+ * The keys of the index that a map's keys are, where they are kept: as bounds of views and cursors.
+ * Such a key is an encoding behind the prefix of the map. Thread-safe.
  *
  * @param codec of the keys
  * @param lengthMax greatest length of an encoding in bytes, and the only one if the codec has one
+ * @param space what the map has of the index
  */
-record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
+record KeyBytes<K>(KeyCodec<K> codec, int lengthMax, KeySpace space) {
   private static final byte[] NOTHING = {};
   private static final int SHOWN_MAX = 64;
 
-  /**
-   * Returns the encoding of a key, in memory of its own.
-   *
-   * @throws IllegalArgumentException if it is too long
-   */
-  MemorySegment of(K key) {
-    Encoder<K> encoder = new Encoder<>(codec);
-    encoder.encode(key);
-    if (encoder.length() > lengthMax) {
-      throw new IllegalArgumentException(
-          "the key is too long: keyBytes=%s, maximum=%s".formatted(encoder.length(), lengthMax));
-    }
-    return encoder.encoding();
+  /** Makes what encodes keys behind the prefix. */
+  Encoder<K> encoder() {
+    return new Encoder<>(codec, space);
   }
 
   /**
-   * Returns the least bytes at or above some that an encoding can have.
+   * Returns a key as one of the index, in memory of its own.
+   *
+   * @throws IllegalArgumentException if it is too long, or one of those of named maps
+   */
+  MemorySegment of(K key) {
+    Encoder<K> encoder = encoder();
+    encoder.encode(key);
+    return checked(encoder.encoding());
+  }
+
+  /**
+   * Checks a key of the index that was encoded, and returns it.
+   *
+   * @throws IllegalArgumentException if it is too long, or one of those of named maps
+   */
+  MemorySegment checked(MemorySegment key) {
+    int prefix = space.prefixBytes();
+    if (key.byteSize() - prefix > lengthMax) {
+      throw new IllegalArgumentException(
+          "the key is too long: keyBytes=%s, maximum=%s%s"
+              .formatted(
+                  key.byteSize() - prefix,
+                  lengthMax,
+                  prefix == 0
+                      ? ""
+                      : " (a named map has up to %s bytes in front of a key)"
+                          .formatted(KeySpace.PREFIX_BYTES_MAX)));
+    }
+    if (space.isAbove(key)) {
+      throw new IllegalArgumentException(
+          "keys that begin with nine bytes FF are those of named maps, and a named map can have"
+              + " such keys: key="
+              + ByteArguments.text(key));
+    }
+    return key;
+  }
+
+  /** Returns the key that a key of the index is. */
+  K decode(MemorySegment key) {
+    int prefix = space.prefixBytes();
+    return codec.decode(key, prefix, (int) key.byteSize() - prefix);
+  }
+
+  /**
+   * Returns the least key of the index whose encoding is at or above some bytes.
    *
    * @throws IllegalArgumentException if these are longer than encodings
    */
@@ -45,27 +81,27 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
           "longer than a key: codec=%s, bytes=%s, keyBytes=%s"
               .formatted(codec, bytes.length, lengthMax));
     }
-    return MemorySegment.ofArray(isFixed() ? Arrays.copyOf(bytes, lengthMax) : bytes);
+    return space.with(isFixed() ? Arrays.copyOf(bytes, lengthMax) : bytes);
   }
 
-  /** Returns the least encoding that there can be. */
+  /** Returns the least key of the index that there can be. */
   MemorySegment least() {
     return atOrAbove(NOTHING);
   }
 
-  /** Returns the least bytes above some that an encoding can have; {@code null} if none can. */
-  @Nullable MemorySegment above(MemorySegment bytes) {
-    MemorySegment above = KeyBounds.above(bytes, lengthMax);
+  /** Returns the least key of the index above one; {@code null} if there is none. */
+  @Nullable MemorySegment above(MemorySegment key) {
+    MemorySegment above = KeyBounds.above(space.behindPrefix(key), lengthMax);
     return above == null ? null : atOrAbove(above.toArray(ValueLayout.JAVA_BYTE));
   }
 
-  /** Returns the key of an encoding as text, for a message; its bytes if it is of no key. */
-  String text(@Nullable MemorySegment encoding) {
-    if (encoding == null) {
+  /** Returns a key of the index as text, for a message; its bytes if it is of no key. */
+  String text(@Nullable MemorySegment bytes) {
+    if (bytes == null) {
       return "none";
     }
     try {
-      K key = codec.decode(encoding, 0, (int) encoding.byteSize());
+      K key = decode(bytes);
       if (!(key instanceof byte[])) {
         String text = String.valueOf(key);
         return text.length() <= SHOWN_MAX
@@ -75,7 +111,7 @@ record KeyBytes<K>(KeyCodec<K> codec, int lengthMax) {
     } catch (RuntimeException ofNoKey) {
       // A view of a prefix has such bounds: their bytes are shown.
     }
-    return ByteArguments.text(encoding);
+    return ByteArguments.text(space.behindPrefix(bytes));
   }
 
   private boolean isFixed() {

@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -9,6 +10,7 @@ import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
@@ -40,6 +42,7 @@ public final class Pando implements AutoCloseable {
   private final String place;
   private final Backing backing;
   private @Nullable PandoMap<?, ?> map;
+  private @Nullable NamedMaps named;
   private boolean closed;
 
   Pando(String place, Backing backing) {
@@ -106,17 +109,28 @@ public final class Pando implements AutoCloseable {
     return new Pando(servers, new ClientBacking(PandoClient.connect(addresses, options)));
   }
 
+  /**
+   * Takes byte strings that the program has opened itself: of this process, such as those that
+   * {@link ByteIndex#open} finds in a pool, or of a client. They stay the caller's; close them
+   * after this.
+   */
+  public static Pando of(ByteStrings strings) {
+    return new Pando(strings.name(), new StringsBacking(strings));
+  }
+
   private static boolean isOfClient(String pool) {
     return pool.startsWith(CLIENT);
   }
 
   /**
-   * Makes the map: of a new index, with all its compute servers in this process, or of that of the
-   * client. There is one, since an index has one kind of keys and values.
+   * Makes the map without a name: of a new index, with all its compute servers in this process, or
+   * of that of the client. There is one, as nothing in the index says what its keys and values are.
+   * If they are byte strings, {@linkplain #map(String, KeyCodec, ValueCodec) named maps} may be
+   * beside it; it shows none of their entries.
    *
    * <p>In a pool, with {@value Systems#DEFAULT} and keys that have not always the same number of 1
    * to 8 bytes, the index is a {@link ByteIndex}, which caches as much as one compute server of the
-   * options does.
+   * options does. It is one for any keys if a named map has been opened before.
    *
    * @throws IllegalArgumentException as {@link PandoMap#of} does
    * @throws IllegalStateException at the second call, after {@link #close}, or if the pool has an
@@ -125,12 +139,10 @@ public final class Pando implements AutoCloseable {
   public synchronized <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
-    if (closed) {
-      throw new IllegalStateException("this Pando is closed");
-    }
+    checkOpen();
     if (map != null) {
       throw new IllegalStateException(
-          "this Pando has its map already: open another pool for another map");
+          "this Pando has its map without a name already: give another map a name");
     }
     PandoMap<K, V> made = backing.map(keys, values);
     map = made;
@@ -138,36 +150,111 @@ public final class Pando implements AutoCloseable {
   }
 
   /**
-   * Flushes the map, if there is one, as {@link PandoMap#flush} does.
+   * Opens a map by its name, and makes it if there is none. Any number of maps share an index of
+   * byte strings, each with keys and values of its own. All processes that open a name of the same
+   * pool have the same map. It lasts until it is {@linkplain #drop dropped}; to close it ends this
+   * way to it.
+   *
+   * <p>The names of its codecs ({@link ValueCodec#name}) are stored with it. Keys have up to {@link
+   * ByteStrings#keyBytesMax} - 13 bytes.
+   *
+   * @param name 1 to 255 bytes in UTF-8, and no more than a key has
+   * @throws IllegalArgumentException if it is no such name, the map has codecs of other names, or
+   *     all keys are too long
+   * @throws IllegalStateException if the index is one of words, this is closed, or as {@link
+   *     #map(KeyCodec, ValueCodec)}
+   */
+  public <K, V> PandoMap<K, V> map(String name, KeyCodec<K> keys, ValueCodec<V> values) {
+    Objects.requireNonNull(name, "name");
+    Objects.requireNonNull(keys, "keys");
+    Objects.requireNonNull(values, "values");
+    return named().map(name, keys, values);
+  }
+
+  /**
+   * Returns the names of the maps that there are, in the order of their UTF-8.
+   *
+   * @throws IllegalStateException as {@link #map(String, KeyCodec, ValueCodec)} does
+   */
+  public List<String> names() {
+    return named().names();
+  }
+
+  /**
+   * Removes a named map with all its entries. From then on, calls on the map, its views and its
+   * iterators throw {@link IllegalStateException}, if it was opened by this object. Another process
+   * that has it open finds no entries in it, and what it puts is lost, but takes room in the pool:
+   * close the map there first. If this ends in an exception, or the process ends, the next {@code
+   * drop} or {@link #map(String, KeyCodec, ValueCodec)} with this name goes on, and so does the
+   * first use of names by another process.
+   *
+   * @return whether there was such a map
+   * @throws IllegalArgumentException if it is no name
+   * @throws IllegalStateException as {@link #map(String, KeyCodec, ValueCodec)} does
+   */
+  public boolean drop(String name) {
+    Objects.requireNonNull(name, "name");
+    return named().drop(name);
+  }
+
+  private synchronized NamedMaps named() {
+    checkOpen();
+    NamedMaps made = named;
+    if (made == null) {
+      made = new NamedMaps(backing.strings());
+      named = made;
+    }
+    return made;
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("this Pando is closed");
+    }
+  }
+
+  /**
+   * Flushes the maps, if there are any, as {@link PandoMap#flush} does.
    *
    * @throws IllegalStateException after {@link #close}
    */
   public void flush() {
     PandoMap<?, ?> made;
+    NamedMaps madeNamed;
     synchronized (this) {
-      if (closed) {
-        throw new IllegalStateException("this Pando is closed");
-      }
+      checkOpen();
       made = map;
+      madeNamed = named;
     }
-    if (made != null) {
+    if (madeNamed != null) {
+      madeNamed.flush();
+    } else if (made != null) {
       made.flush();
     }
   }
 
-  /** Returns where the pool is, the system of the map if there is one, and whether this is open. */
+  /** Returns where the pool is, the system of the maps if there are any, and whether it is open. */
   @Override
   public synchronized String toString() {
-    return "Pando[%s, %s, %s]"
-        .formatted(
-            place, map == null ? "no map yet" : "map of " + map.name(), closed ? "closed" : "open");
+    String maps =
+        map != null
+            ? "map of " + map.name()
+            : named != null ? "maps of " + named.system() : "no map yet";
+    return "Pando[%s, %s, %s]".formatted(place, maps, closed ? "closed" : "open");
   }
 
-  /** Closes the map, the index and the connection; a pool in this process is lost. */
+  /** Closes the maps, the index and the connection; a pool in this process is lost. */
   @Override
   public synchronized void close() {
     closed = true;
-    PandoMap<?, ?> made = map;
-    Closing.all(made == null ? List.of(backing::close) : List.of(made::close, backing::close));
+    List<Runnable> closings = new ArrayList<>();
+    if (named != null) {
+      closings.add(named::close);
+    }
+    if (map != null) {
+      closings.add(map::close);
+    }
+    closings.add(backing::close);
+    Closing.all(closings);
   }
 }

@@ -96,14 +96,20 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   private final MapIndex<K, V> index;
   private final SessionPool<K, V> sessions;
   private final Bounds all;
+  private final Consumer<PandoMap<?, ?>> onClose;
   private @Nullable AsyncMap<K, V> async;
   private boolean closing;
 
-  private PandoMap(MapIndex<K, V> index, SessionPool<K, V> sessions, Bounds all) {
+  private PandoMap(
+      MapIndex<K, V> index,
+      SessionPool<K, V> sessions,
+      Bounds all,
+      Consumer<PandoMap<?, ?>> onClose) {
     super(index, sessions, all, false);
     this.index = index;
     this.sessions = sessions;
     this.all = all;
+    this.onClose = onClose;
   }
 
   /**
@@ -138,8 +144,24 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
       ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
     Objects.requireNonNull(keys, "keys");
     Objects.requireNonNull(values, "values");
-    MapIndex<K, V> index = new ByteMapIndex<>(strings, keys, values);
+    return of(strings, KeySpace.UNNAMED, keys, values);
+  }
+
+  static <K, V> PandoMap<K, V> of(
+      ByteStrings strings, KeySpace space, KeyCodec<K> keys, ValueCodec<V> values) {
+    MapIndex<K, V> index = new ByteMapIndex<>(strings, space, keys, values);
     return strings.isRemote() ? of(index, SESSIONS_MAX) : of(index);
+  }
+
+  /**
+   * Makes a map with the sessions of another one of its index, which is closed later.
+   *
+   * @param onClose what to do when the map is closed
+   */
+  static <K, V> PandoMap<K, V> of(
+      ByteMapIndex<K, V> index, PandoMap<?, ?> other, Consumer<PandoMap<?, ?>> onClose) {
+    SessionPool<K, V> pool = new SessionPool<>(other.sessions, index::sessionBy);
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), onClose);
   }
 
   /**
@@ -171,7 +193,7 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
 
   private static <K, V> PandoMap<K, V> of(MapIndex<K, V> index, int sessions) {
     SessionPool<K, V> pool = new SessionPool<>(sessions, index::session);
-    return new PandoMap<>(index, pool, Bounds.all(index.keys()));
+    return new PandoMap<>(index, pool, Bounds.all(index.keys()), _ -> {});
   }
 
   /** Returns the name of the system that the index is of; {@code client} over a client. */
@@ -406,6 +428,11 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
    */
   @Override
   public void close() {
+    close("the map is closed");
+  }
+
+  /** As {@link #close()}, with a reason that calls get from then on. */
+  void close(String why) {
     StackRoom.MAPS.check();
     AsyncMap<K, V> started = endAsync();
     Closing.all(
@@ -414,8 +441,9 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
             started.close();
           }
         },
-        sessions::close,
-        index::close);
+        () -> sessions.close(why),
+        index::close,
+        () -> onClose.accept(this));
   }
 
   private synchronized @Nullable AsyncMap<K, V> endAsync() {

@@ -2,12 +2,15 @@ package pando.map;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
 import pando.index.RangeIndex;
+import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteStrings;
 import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -21,6 +24,11 @@ final class PoolBacking implements Backing {
 
   private final Fabric fabric;
 
+  /** The index, if it is one of byte strings. */
+  private @Nullable ByteIndex strings;
+
+  private boolean hasWords;
+
   PoolBacking(Fabric fabric, IndexOptions options) {
     this.fabric = fabric;
     this.options = options;
@@ -29,26 +37,48 @@ final class PoolBacking implements Backing {
 
   @Override
   public <K, V> PandoMap<K, V> map(KeyCodec<K> keys, ValueCodec<V> values) {
+    if (strings != null) {
+      return PandoMap.of(strings, keys, values);
+    }
     return options instanceof OrcaOptions orca && !CodecWords.fit(keys)
-        ? mapOfBytes(orca, keys, values)
+        ? PandoMap.of(strings(orca), keys, values)
         : mapOfWords(keys, values);
   }
 
   private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
     CodecWords.ofKeys(keys, options.system());
     RangeIndex index = options.create(fabric);
+    hasWords = true;
     closeAround(index::close);
     return PandoMap.of(index, keys, values);
   }
 
-  private <K, V> PandoMap<K, V> mapOfBytes(
-      OrcaOptions orca, KeyCodec<K> keys, ValueCodec<V> values) {
-    ByteOptions bytes = ByteOptions.defaults().withCacheBytes(orca.cacheBytes());
-    ByteIndex index =
-        ByteIndex.create(
-            fabric, bytes.withLabels(bytes.labels().withWriteBackNanos(orca.writeBackNanos())));
-    closeAround(index::close);
-    return PandoMap.of(index, keys, values);
+  @Override
+  public ByteStrings strings() {
+    if (hasWords) {
+      throw new IllegalStateException(
+          "this pool has an index of words, which has one map: open its first named map before the"
+              + " map without a name, or give that one a name, too");
+    }
+    if (!(options instanceof OrcaOptions orca)) {
+      throw new IllegalStateException(
+          "named maps need byte strings, which Pando makes with %s alone: system=%s"
+              .formatted(Systems.DEFAULT, options.system()));
+    }
+    return strings(orca);
+  }
+
+  private ByteIndex strings(OrcaOptions orca) {
+    ByteIndex index = strings;
+    if (index == null) {
+      ByteOptions bytes = ByteOptions.defaults().withCacheBytes(orca.cacheBytes());
+      index =
+          ByteIndex.create(
+              fabric, bytes.withLabels(bytes.labels().withWriteBackNanos(orca.writeBackNanos())));
+      closeAround(index::close);
+      strings = index;
+    }
+    return index;
   }
 
   /**

@@ -1,7 +1,10 @@
 package pando.map;
 
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +18,9 @@ import pando.fabric.memory.StackRoom;
  * Sessions that all threads share: each operation claims one by a CAS, at first the one that its
  * thread mostly gets, and gives it back. So a thread needs nothing of its own, and any number of
  * virtual threads get along with a few sessions. Sessions are opened when they are first claimed.
+ *
+ * <p>Many maps of one index share the claims of one pool, and the sessions of the index that it
+ * has: each map has a pool beside it with its own codecs only.
  */
 final class SessionPool<K, V> implements AutoCloseable {
   /** Claims are this many numbers apart, so that no two are in one line of a processor's cache. */
@@ -25,26 +31,44 @@ final class SessionPool<K, V> implements AutoCloseable {
   private static final int CLOSED = 2;
   private static final long GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15L;
 
-  private final Supplier<Entries<K, V>> opening;
+  private final IntFunction<Entries<K, V>> opening;
   private final AtomicIntegerArray claims;
   private final @Nullable Entries<K, V>[] sessions;
 
-  /** Claims that have ended, as far apart as the claims; the holder of a claim adds to its own. */
-  private final long[] ended;
+  /** The pool that has the claims; {@code null} for this one. */
+  private final @Nullable SessionPool<?, ?> shared;
 
-  private volatile boolean closed;
+  /** Why no session can be claimed any more; {@code null} as long as they can. */
+  private volatile @Nullable String ended;
 
   /**
    * Makes a pool without open sessions.
    *
    * @param sessions how many there can be
    */
-  @SuppressWarnings("unchecked") // The array holds sessions only.
   SessionPool(int sessions, Supplier<Entries<K, V>> opening) {
+    this(new AtomicIntegerArray(sessions * STRIDE), null, _ -> opening.get());
+  }
+
+  /**
+   * Makes a pool whose sessions are those of another one, for another map of the same index. It is
+   * closed before the other one.
+   *
+   * @param opening makes a session by one of the other pool, while nobody else uses that
+   */
+  <A, B> SessionPool(SessionPool<A, B> shared, Function<Entries<A, B>, Entries<K, V>> opening) {
+    this(shared.claims, shared, place -> opening.apply(shared.opened(place)));
+  }
+
+  @SuppressWarnings("unchecked") // The array holds sessions only.
+  private SessionPool(
+      AtomicIntegerArray claims,
+      @Nullable SessionPool<?, ?> shared,
+      IntFunction<Entries<K, V>> opening) {
     this.opening = opening;
-    this.claims = new AtomicIntegerArray(sessions * STRIDE);
-    this.ended = new long[sessions * STRIDE];
-    this.sessions = (Entries<K, V>[]) new Entries<?, ?>[sessions];
+    this.claims = claims;
+    this.sessions = (Entries<K, V>[]) new Entries<?, ?>[claims.length() / STRIDE];
+    this.shared = shared;
   }
 
   /**
@@ -59,7 +83,7 @@ final class SessionPool<K, V> implements AutoCloseable {
     StackRoom.MAPS.check();
     int home = home();
     int place = claims.compareAndSet(home * STRIDE, FREE, CLAIMED) ? home : claimAnother(home);
-    if (closed || sessions[place] == null) {
+    if (ended != null || sessions[place] == null) {
       open(place);
     }
     return place;
@@ -91,11 +115,21 @@ final class SessionPool<K, V> implements AutoCloseable {
   private void open(int place) {
     try {
       checkOpen();
-      sessions[place] = opening.get();
+      opened(place);
     } catch (Throwable e) {
       release(place);
       throw e;
     }
+  }
+
+  /** Returns a session that the caller has claimed, and opens it if it is not open yet. */
+  private Entries<K, V> opened(int place) {
+    Entries<K, V> session = sessions[place];
+    if (session == null) {
+      session = opening.apply(place);
+      sessions[place] = session;
+    }
+    return session;
   }
 
   /** Returns a session that the caller has claimed. */
@@ -106,17 +140,23 @@ final class SessionPool<K, V> implements AutoCloseable {
 
   /** Gives a session back. */
   void release(int place) {
-    ended[place * STRIDE]++;
+    Entries<K, V> session = sessions[place];
+    if (session != null) {
+      session.calls++;
+    }
     claims.setRelease(place * STRIDE, FREE);
   }
 
   /** Returns how many claims have ended, not quite exactly while others end. */
   long ended() {
-    return Arrays.stream(ended).sum();
+    return Arrays.stream(sessions)
+        .filter(Objects::nonNull)
+        .mapToLong(session -> session.calls)
+        .sum();
   }
 
   boolean isClosed() {
-    return closed;
+    return ended != null || (shared != null && shared.isClosed());
   }
 
   /**
@@ -125,18 +165,33 @@ final class SessionPool<K, V> implements AutoCloseable {
    * @throws IllegalStateException if it is not
    */
   void checkOpen() {
-    if (closed) {
-      throw new IllegalStateException("the map is closed");
+    String why = ended;
+    if (why != null) {
+      throw new IllegalStateException(why);
+    }
+    if (shared != null) {
+      shared.checkOpen();
     }
   }
 
   /**
-   * Waits until each session has been given back, and closes it. A second call closes what the
-   * first one could not.
+   * Waits until each session has been given back, and closes it unless another pool has it. A
+   * second call closes what the first one could not.
    */
   @Override
-  public synchronized void close() {
-    closed = true;
+  public void close() {
+    close("the map is closed");
+  }
+
+  /**
+   * As {@link #close()}.
+   *
+   * @param why the reason that calls get from now on
+   */
+  synchronized void close(String why) {
+    if (ended == null) {
+      ended = why;
+    }
     Closing.all(
         IntStream.range(0, sessions.length)
             .<Runnable>mapToObj(place -> () -> close(place))
@@ -149,13 +204,20 @@ final class SessionPool<K, V> implements AutoCloseable {
     }
     SpinBackoff backoff = new SpinBackoff();
     long start = 0;
-    for (int attempt = 0; !claims.compareAndSet(place * STRIDE, FREE, CLOSED); attempt++) {
+    for (int attempt = 0; !take(place); attempt++) {
       String what = "an operation on the map does not end: sessions";
       start = WaitLimit.LONG.pause(backoff, attempt, start, what, sessions.length);
     }
     Entries<K, V> session = sessions[place];
-    if (session != null) {
+    if (session != null && shared == null) {
       session.close();
     }
+  }
+
+  /** Takes a session out of use; one that others share need only be free for a moment. */
+  private boolean take(int place) {
+    return shared == null
+        ? claims.compareAndSet(place * STRIDE, FREE, CLOSED)
+        : claims.get(place * STRIDE) != CLAIMED;
   }
 }

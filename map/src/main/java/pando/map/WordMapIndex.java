@@ -46,7 +46,7 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     this.sessions = sessions;
     this.partitioning = partitioning;
     this.flush = flush;
-    this.keys = new KeyBytes<>(keys, keys.fixedBytes());
+    this.keys = new KeyBytes<>(keys, keys.fixedBytes(), KeySpace.WORDS);
     this.keyWords = keyWords;
     this.values = values;
     this.space = space;

@@ -396,7 +396,7 @@ class ClientMapTest {
       map.put(1L, 2L);
       assertThatIllegalStateException()
           .isThrownBy(() -> pando.map(KeyCodec.longs(), ValueCodec.longs()))
-          .withMessage("this Pando has its map already: open another pool for another map");
+          .withMessage("this Pando has its map without a name already: give another map a name");
     }
     ClientOptions options = ClientOptions.defaults().withPatience(Duration.ofSeconds(20));
     Pando pando = Pando.open(servers, options);

@@ -154,7 +154,7 @@ class ClosedMapTest {
     map.put(1L, 2L);
     checkRefused(
         List.of(() -> pando.map(KeyCodec.longs(), ValueCodec.longs())),
-        "this Pando has its map already: open another pool for another map");
+        "this Pando has its map without a name already: give another map a name");
     pando.close();
     pando.close();
     checkRefused(List.of(() -> map.get(1L)), "the map is closed");

@@ -115,8 +115,13 @@ class EndsOfKeysTest {
       Stream.of(
               codecs(SystemUnderTest.ORCA),
               codecs(null).limit(Seeds.count(1, 9)),
-              Stream.of(MapUnderTest.BYTES, MapUnderTest.CLIENT, MapUnderTest.BYTES_BY_CLIENT)
-                  .limit(Seeds.count(1, 3))
+              Stream.of(
+                      MapUnderTest.BYTES,
+                      MapUnderTest.NAMED,
+                      MapUnderTest.CLIENT,
+                      MapUnderTest.BYTES_BY_CLIENT,
+                      MapUnderTest.NAMED_BY_CLIENT)
+                  .limit(Seeds.count(2, 5))
                   .map(each -> longs(each.toString(), each::open)))
           .<Kind<?>>flatMap(kinds -> kinds)
           .toList();
@@ -349,8 +354,7 @@ class EndsOfKeysTest {
 
   /** The ends of byte strings: the empty one, and the longest of nothing but FF. */
   private static List<byte[]> strings(int lengthMax) {
-    byte[] longest = new byte[lengthMax];
-    Arrays.fill(longest, (byte) -1);
+    byte[] longest = filled(lengthMax);
     byte[] below = longest.clone();
     below[lengthMax - 1]--;
     return List.of(
@@ -358,24 +362,59 @@ class EndsOfKeysTest {
         new byte[1],
         new byte[8],
         new byte[9],
-        Arrays.copyOf(longest, 7),
-        Arrays.copyOf(longest, 8),
+        filled(7),
+        filled(8),
+        filled(9),
+        filled(lengthMax - 1),
+        below,
+        longest);
+  }
+
+  /** The ends of a map without a name: nine bytes FF are above its keys. */
+  private static List<byte[]> stringsWithoutName(int lengthMax) {
+    byte[] longest = filled(lengthMax);
+    longest[8]--;
+    byte[] below = longest.clone();
+    below[lengthMax - 1]--;
+    return List.of(
+        new byte[0],
+        new byte[1],
+        new byte[8],
+        new byte[9],
+        filled(7),
+        filled(8),
+        Arrays.copyOf(filled(8), 9),
         Arrays.copyOf(longest, 9),
         Arrays.copyOf(longest, lengthMax - 1),
         below,
         longest);
   }
 
-  static final List<Supplier<OpenMap<byte[], Long>>> STRINGS =
+  private static byte[] filled(int length) {
+    byte[] bytes = new byte[length];
+    Arrays.fill(bytes, (byte) -1);
+    return bytes;
+  }
+
+  /** Maps of byte strings, and keys at their ends. */
+  record Strings(Supplier<OpenMap<byte[], Long>> opening, List<byte[]> ends) {}
+
+  static final List<Strings> STRINGS =
       List.of(
-          () -> OpenMap.of(null, KeyCodec.byteArrays(), ValueCodec.longs()),
-          () -> OpenMap.ofByteClient(KeyCodec.byteArrays(), ValueCodec.longs()));
+          new Strings(
+              () -> OpenMap.of(null, KeyCodec.byteArrays(), ValueCodec.longs()),
+              stringsWithoutName(65_535)),
+          new Strings(
+              () -> OpenMap.ofByteClient(KeyCodec.byteArrays(), ValueCodec.longs()),
+              stringsWithoutName(65_535)),
+          new Strings(
+              () -> OpenMap.ofNamed(KeyCodec.byteArrays(), ValueCodec.longs()), strings(65_522)));
 
   @ParameterizedTest
   @FieldSource("STRINGS")
-  void shouldHaveTheEmptyStringAndTheLongestOnes(Supplier<OpenMap<byte[], Long>> opening) {
-    try (OpenMap<byte[], Long> open = opening.get()) {
-      List<byte[]> ends = strings(65_535);
+  void shouldHaveTheEmptyStringAndTheLongestOnes(Strings kind) {
+    try (OpenMap<byte[], Long> open = kind.opening.get()) {
+      List<byte[]> ends = kind.ends;
       NavigableMap<byte[], Long> model = new TreeMap<>(Arrays::compareUnsigned);
       for (byte[] end : ends) {
         model.put(end, (long) end.length);

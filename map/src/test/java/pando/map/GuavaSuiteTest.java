@@ -100,6 +100,25 @@ class GuavaSuiteTest {
     }
   }
 
+  @Test
+  @Tag("campaign")
+  void shouldPassAllTestsWithAName() {
+    try (OpenMap<String, String> open = OpenMap.ofNamed(KeyCodec.strings(), ValueCodec.strings())) {
+      check("named", new Generator<>(open.map(), TEXTS, key -> text(TEXTS, key)));
+      open.checkNoOrphans();
+    }
+  }
+
+  @Test
+  @Tag("campaign")
+  void shouldPassAllTestsWithANameByAClient() {
+    try (OpenMap<Long, String> open =
+        OpenMap.ofNamedByClient(KeyCodec.longs(), ValueCodec.strings())) {
+      List<Long> keys = KeySample.ENDS.keys();
+      check("named by a client", new Generator<>(open.map(), keys, key -> text(keys, key)));
+    }
+  }
+
   /** Returns another text for each key, of 1 to some hundred bytes. */
   private static <K> String text(List<K> keys, K key) {
     int place = keys.indexOf(key);

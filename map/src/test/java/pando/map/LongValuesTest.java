@@ -128,7 +128,7 @@ class LongValuesTest {
         OpenMap.of(null, KeyCodec.byteArrays(), ValueCodec.byteArrays())) {
       PandoMap<byte[], byte[]> map = open.map();
       byte[] longest = new byte[65_535];
-      Arrays.fill(longest, (byte) -1);
+      Arrays.fill(longest, (byte) -2);
       assertThat(map.put(longest, new byte[3])).isNull();
       assertThat(map.put(new byte[0], new byte[4])).isNull();
       assertThat(map.get(longest)).hasSize(3);

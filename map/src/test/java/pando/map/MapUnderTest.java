@@ -13,18 +13,26 @@ import pando.map.codec.ValueCodec;
  * @param system {@code null} for an index of byte strings
  * @param blobs whether values are longer than words
  * @param byClient whether a client reaches the index, whose boundaries move
+ * @param named whether the map has a name, and others beside it
  */
-record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byClient) {
+record MapUnderTest(
+    @Nullable SystemUnderTest system, boolean blobs, boolean byClient, boolean named) {
   /** Over a client one of so many operations is done. */
   private static final int CLIENT_SHARE = 10;
 
   static final MapUnderTest BYTES = new MapUnderTest(null, true);
 
   /** A map over a client. */
-  static final MapUnderTest CLIENT = new MapUnderTest(SystemUnderTest.DEX, false, true);
+  static final MapUnderTest CLIENT = new MapUnderTest(SystemUnderTest.DEX, false, true, false);
 
   /** A map of byte strings over a client. */
-  static final MapUnderTest BYTES_BY_CLIENT = new MapUnderTest(null, true, true);
+  static final MapUnderTest BYTES_BY_CLIENT = new MapUnderTest(null, true, true, false);
+
+  /** A map with a name. */
+  static final MapUnderTest NAMED = new MapUnderTest(null, true, false, true);
+
+  /** A map with a name over a client. */
+  static final MapUnderTest NAMED_BY_CLIENT = new MapUnderTest(null, true, true, true);
 
   /** Maps of words; over all systems in a campaign. */
   static final List<MapUnderTest> WORDS =
@@ -36,14 +44,15 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
 
   /** All kinds whose index is in this process. */
   static final List<MapUnderTest> EMBEDDED =
-      Stream.of(WORDS, BLOBS, List.of(BYTES)).flatMap(List::stream).toList();
+      Stream.of(WORDS, BLOBS, List.of(BYTES, NAMED)).flatMap(List::stream).toList();
 
   /** All kinds that a test takes. */
   static final List<MapUnderTest> ALL =
-      Stream.concat(EMBEDDED.stream(), Stream.of(CLIENT, BYTES_BY_CLIENT)).toList();
+      Stream.concat(EMBEDDED.stream(), Stream.of(CLIENT, BYTES_BY_CLIENT, NAMED_BY_CLIENT))
+          .toList();
 
   private MapUnderTest(@Nullable SystemUnderTest system, boolean blobs) {
-    this(system, blobs, false);
+    this(system, blobs, false, false);
   }
 
   static MapUnderTest of(SystemUnderTest system) {
@@ -52,6 +61,11 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
 
   /** Opens an empty map from numbers to numbers. */
   OpenMap<Long, Long> open() {
+    if (named) {
+      return byClient
+          ? OpenMap.ofNamedByClient(new LongStrings(), new LongBlobs())
+          : OpenMap.ofNamed(new LongStrings(), new LongBlobs());
+    }
     if (byClient) {
       return system == null
           ? OpenMap.ofByteClient(new LongStrings(), new LongBlobs())
@@ -68,6 +82,9 @@ record MapUnderTest(@Nullable SystemUnderTest system, boolean blobs, boolean byC
 
   @Override
   public String toString() {
+    if (named) {
+      return byClient ? "named by a client" : "named";
+    }
     return byClient
         ? (system == null ? "bytes by a client" : "client")
         : (system == null ? "bytes" : system.toString()) + (blobs ? " with blobs" : "");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ import pando.index.TreeCheck;
 import pando.index.blob.BlobSpace;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteStrings;
 import pando.index.dex.DexOptions;
 import pando.index.orca.OrcaOptions;
 import pando.map.codec.KeyCodec;
@@ -80,7 +82,7 @@ final class OpenMap<K, V> implements AutoCloseable {
     return PandoMap.of(client, keys, values);
   }
 
-  private PandoMap<K, V> byteClientMap(KeyCodec<K> keys, ValueCodec<V> values) {
+  private ByteStrings byteClient() {
     ByteIndex made = byteIndex();
     StringTrio trio = new StringTrio(made);
     PandoClient client = PandoClient.connect(trio.addresses(), PATIENT);
@@ -89,13 +91,35 @@ final class OpenMap<K, V> implements AutoCloseable {
     closings.add(client::close);
     closings.add(trio::close);
     closings.add(made::close);
-    return PandoMap.of(client.byteStrings(), keys, values);
+    return client.byteStrings();
   }
 
-  private PandoMap<K, V> byteMap(KeyCodec<K> keys, ValueCodec<V> values) {
+  private ByteStrings byteStrings() {
     ByteIndex made = byteIndex();
     closings.add(made::close);
-    return PandoMap.of(made, keys, values);
+    return made;
+  }
+
+  /** Makes a map with a name, between two others and one without a name, which stay as they are. */
+  private PandoMap<K, V> named(ByteStrings strings, KeyCodec<K> keys, ValueCodec<V> values) {
+    Pando pando = Pando.of(strings);
+    Map<String, String> entries = Map.of("", "the least", "\uffff".repeat(9), "the greatest");
+    PandoMap<String, String> unnamed = pando.map(KeyCodec.strings(), ValueCodec.strings());
+    unnamed.putAll(entries);
+    List<PandoMap<String, String>> others = new ArrayList<>(List.of(unnamed));
+    List<PandoMap<K, V>> named = new ArrayList<>();
+    for (String name : List.of("before", "the map", "behind")) {
+      if (name.equals("the map")) {
+        named.add(pando.map(name, keys, values));
+      } else {
+        PandoMap<String, String> other = pando.map(name, KeyCodec.strings(), ValueCodec.strings());
+        other.putAll(entries);
+        others.add(other);
+      }
+    }
+    closings.addFirst(pando::close);
+    closings.addFirst(() -> others.forEach(other -> assertThat(other).isEqualTo(entries)));
+    return named.getFirst();
   }
 
   private ByteIndex byteIndex() {
@@ -125,7 +149,20 @@ final class OpenMap<K, V> implements AutoCloseable {
       Fabric fabric, @Nullable SystemUnderTest system, KeyCodec<K> keys, ValueCodec<V> values) {
     return new OpenMap<>(
         fabric,
-        open -> system == null ? open.byteMap(keys, values) : open.wordMap(system, keys, values));
+        open ->
+            system == null
+                ? PandoMap.of(open.byteStrings(), keys, values)
+                : open.wordMap(system, keys, values));
+  }
+
+  /** Opens an empty map with a name, beside others that must not change. */
+  static <K, V> OpenMap<K, V> ofNamed(KeyCodec<K> keys, ValueCodec<V> values) {
+    return new OpenMap<>(pool(), open -> open.named(open.byteStrings(), keys, values));
+  }
+
+  /** As {@link #ofNamed}, over a client of three compute servers. */
+  static <K, V> OpenMap<K, V> ofNamedByClient(KeyCodec<K> keys, ValueCodec<V> values) {
+    return new OpenMap<>(pool(), open -> open.named(open.byteClient(), keys, values));
   }
 
   /**
@@ -143,7 +180,7 @@ final class OpenMap<K, V> implements AutoCloseable {
 
   /** As {@link #ofByteClient}, in a pool that it closes at the end. */
   static <K, V> OpenMap<K, V> ofByteClient(Fabric fabric, KeyCodec<K> keys, ValueCodec<V> values) {
-    return new OpenMap<>(fabric, open -> open.byteClientMap(keys, values));
+    return new OpenMap<>(fabric, open -> PandoMap.of(open.byteClient(), keys, values));
   }
 
   /** Opens a pool for a map. */

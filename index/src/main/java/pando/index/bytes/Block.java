@@ -234,7 +234,13 @@ final class Block implements OrderedRecords {
 
   /** Returns whether a key is in the range. */
   boolean covers(MemorySegment key) {
-    return KeyOrder.compare(key, low()) >= 0 && (!hasHigh() || KeyOrder.compare(key, high()) < 0);
+    return compareFence(fences(), lowBytes, key) <= 0
+        && (!hasHigh() || compareFence(fences() + lowBytes, highBytes, key) > 0);
+  }
+
+  /** Compares a fence with a key, without a slice. */
+  private int compareFence(long at, int length, MemorySegment key) {
+    return KeyOrder.compare(bytes, at, length, key, 0, key.byteSize());
   }
 
   /** Compares the key of a record with another one, which is in the range. */

@@ -127,8 +127,7 @@ final class BlockChanges {
     }
     long word = found ? reader.blobWord() : 0;
     storedWord =
-        withRoom(
-            entry, () -> blobs.storeInPlaceOf(word, hash, value, 0, (int) value.byteSize()));
+        withRoom(entry, () -> blobs.storeInPlaceOf(word, hash, value, 0, (int) value.byteSize()));
     try {
       wordBytes.set(Block.LONG, 0, storedWord);
       put(entry, waiting, found, wordBytes, true);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class BlockDirectory {
   private static final int NODE_ENTRIES = 256;
-  private static final int NODE_OBJECT_BYTES = 24 + 4 + 40 + 3 * 16;
+  private static final int NODE_OBJECT_BYTES = 24 + 12 + 40 + 3 * 16;
   private static final int ENTRY_BYTES = Long.BYTES + 4;
 
   private volatile Node[] nodes;
@@ -36,10 +36,13 @@ final class BlockDirectory {
 
   /**
    * Some blocks in a row. Of where each one begins, the 8 bytes behind what all have in common are
-   * in one array: of most blocks a search sees no more.
+   * in one array: of most blocks a search sees no more. The first block of all, which begins with
+   * the empty key, has nothing in common with others, and does not count for that.
    */
   private static final class Node {
     private final MemorySegment low;
+    private final int counted;
+    private final MemorySegment countedLow;
     private final int prefixBytes;
     private final long[] heads;
     private final BlockEntry[] entries;
@@ -47,7 +50,10 @@ final class BlockDirectory {
     Node(BlockEntry[] entries) {
       MemorySegment first = entries[0].low();
       this.low = MemorySegment.ofArray(first.toArray(JAVA_BYTE));
-      this.prefixBytes = KeyOrder.commonPrefix(first, entries[entries.length - 1].low());
+      this.counted = first.byteSize() == 0 && entries.length > 1 ? 1 : 0;
+      this.countedLow =
+          counted == 0 ? low : MemorySegment.ofArray(entries[counted].low().toArray(JAVA_BYTE));
+      this.prefixBytes = KeyOrder.commonPrefix(countedLow, entries[entries.length - 1].low());
       this.heads = new long[entries.length];
       for (int i = 0; i < heads.length; i++) {
         heads[i] = head(entries[i].low());
@@ -66,7 +72,7 @@ final class BlockDirectory {
     /** Returns the place of the last block that begins at or below a key, or -1. */
     int last(MemorySegment key) {
       if (prefixBytes > 0 && !beginsAlike(key)) {
-        return compareLow(key) > 0 ? -1 : entries.length - 1;
+        return (KeyOrder.compare(countedLow, key) > 0 ? counted : entries.length) - 1;
       }
       long keyHead = head(key);
       int from = 0;
@@ -88,7 +94,7 @@ final class BlockDirectory {
 
     private boolean beginsAlike(MemorySegment key) {
       return key.byteSize() >= prefixBytes
-          && MemorySegment.mismatch(low, 0, prefixBytes, key, 0, prefixBytes) < 0;
+          && MemorySegment.mismatch(countedLow, 0, prefixBytes, key, 0, prefixBytes) < 0;
     }
   }
 
@@ -129,8 +135,14 @@ final class BlockDirectory {
     return number == 0 ? null : seen[number - 1].entries[seen[number - 1].entries.length - 1];
   }
 
-  /** Returns the number of the last node that begins at or below a key, or 0. */
-  private static int nodeOf(Node[] seen, MemorySegment key) {
+  /**
+   * Returns the number of the last node that begins at or below a key, or 0; without a key, that of
+   * the last node.
+   */
+  private static int nodeOf(Node[] seen, @Nullable MemorySegment key) {
+    if (key == null) {
+      return seen.length - 1;
+    }
     int from = 1;
     int to = seen.length;
     while (from < to) {
@@ -232,6 +244,31 @@ final class BlockDirectory {
     return seen[Math.floorMod(number, seen.length)].entries;
   }
 
+  /**
+   * Returns the number of arrays that have the blocks of a range.
+   *
+   * @param to the first key behind the range, {@code null} if it has no end
+   */
+  int nodes(MemorySegment from, @Nullable MemorySegment to) {
+    Node[] seen = nodes;
+    return nodeOf(seen, to) - nodeOf(seen, from) + 1;
+  }
+
+  /**
+   * Returns those blocks of one of these arrays that are in the range, by a number of which any
+   * will do.
+   */
+  List<BlockEntry> entries(int number, MemorySegment from, @Nullable MemorySegment to) {
+    Node[] seen = nodes;
+    int first = nodeOf(seen, from);
+    int last = nodeOf(seen, to);
+    int drawn = first + Math.floorMod(number, last - first + 1);
+    Node node = seen[drawn];
+    int low = drawn == first ? Math.max(node.last(from), 0) : 0;
+    int high = drawn == last && to != null ? Math.max(node.last(to), 0) : node.entries.length - 1;
+    return Arrays.asList(node.entries).subList(low, high + 1);
+  }
+
   /** Returns all blocks in the order of their ranges. */
   BlockEntry[] all() {
     return Arrays.stream(nodes)
@@ -263,7 +300,8 @@ final class BlockDirectory {
   long localBytes() {
     long bytes = 0;
     for (Node node : nodes) {
-      bytes += NODE_OBJECT_BYTES + node.low.byteSize() + (long) node.entries.length * ENTRY_BYTES;
+      bytes += NODE_OBJECT_BYTES + node.countedLow.byteSize();
+      bytes += (long) node.entries.length * ENTRY_BYTES;
       for (BlockEntry entry : node.entries) {
         bytes += entry.localBytes();
       }

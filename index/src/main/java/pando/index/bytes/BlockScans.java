@@ -123,9 +123,10 @@ final class BlockScans {
     while (true) {
       BlockView view = entered(next);
       int found = view.find(next);
+      MemorySegment end = isBelow(view, to) ? null : to;
       for (int i = OrderedRecords.below(found); i < view.count(); i++) {
         MemorySegment each = view.key(i);
-        if (to != null && KeyOrder.compare(each, to) >= 0) {
+        if (end != null && KeyOrder.compare(each, end) >= 0) {
           return visited;
         }
         if (isThere(view, i, each)) {
@@ -142,6 +143,11 @@ final class BlockScans {
     }
   }
 
+  /** Returns whether all keys of a block are below one. */
+  private static boolean isBelow(BlockView view, @Nullable MemorySegment key) {
+    return key == null || (view.hasHigh() && KeyOrder.compare(view.high(), key) <= 0);
+  }
+
   /** Visits entries downwards; returns their number. */
   long scanDown(@Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
     long visited = 0;
@@ -149,9 +155,10 @@ final class BlockScans {
     @Nullable MemorySegment below = from;
     while (true) {
       int i = below == null ? view.count() - 1 : place(view, below, true, false);
+      boolean goesBeyond = KeyOrder.compare(view.low(), to) < 0;
       for (; i >= 0; i--) {
         MemorySegment each = view.key(i);
-        if (KeyOrder.compare(each, to) < 0) {
+        if (goesBeyond && KeyOrder.compare(each, to) < 0) {
           return visited;
         }
         if (isThere(view, i, each)) {

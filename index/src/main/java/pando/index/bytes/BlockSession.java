@@ -1,6 +1,7 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,9 @@ import pando.index.session.SizeEstimate;
 final class BlockSession implements ByteSession {
   /** What the sums of all blocks are made with in place of a key. */
   static final long BLOCKS = 0;
+
+  /** In a range of no more blocks, entries are counted where they would be estimated. */
+  private static final int COUNTED_BLOCKS_MAX = 32;
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -235,23 +239,38 @@ final class BlockSession implements ByteSession {
     reader.pass.exit();
   }
 
-  /** Estimates how many entries there are. */
-  long sizeEstimate() {
+  /** Estimates how many entries a range has; counts them if it has few blocks. */
+  long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
+    checkScan(from, to, false, 0, (itsKey, itsValue) -> true);
     ThreadLocalRandom random = ThreadLocalRandom.current();
     SizeEstimate estimate = new SizeEstimate();
     while (!estimate.isEnough()) {
       reader.pass.enter();
       try {
-        int nodes = index.directory.nodes();
-        BlockEntry[] some = index.directory.entries(random.nextInt(nodes));
-        reader.set(some[random.nextInt(some.length)]);
-        BlockView view = reader.viewOrGone(0);
-        estimate.add(view == null ? 0 : (double) view.count() * some.length * nodes);
+        int nodes = index.directory.nodes(from, to);
+        List<BlockEntry> some = index.directory.entries(random.nextInt(nodes), from, to);
+        if (nodes == 1 && some.size() <= COUNTED_BLOCKS_MAX) {
+          return some.stream().mapToLong(block -> count(block, from, to)).sum();
+        }
+        BlockEntry drawn = some.get(random.nextInt(some.size()));
+        estimate.add((double) count(drawn, from, to) * some.size() * nodes);
       } finally {
         reader.pass.exit();
       }
     }
     return Math.round(estimate.mean());
+  }
+
+  /** Counts the records of a block that are in a range. */
+  private int count(BlockEntry block, MemorySegment from, @Nullable MemorySegment to) {
+    reader.set(block);
+    BlockView view = reader.viewOrGone(0);
+    if (view == null) {
+      return 0;
+    }
+    int below = view.block().covers(from) ? OrderedRecords.below(view.find(from)) : 0;
+    boolean ends = to != null && view.block().covers(to);
+    return Math.max(0, (ends ? OrderedRecords.below(view.find(to)) : view.count()) - below);
   }
 
   private void begin(MemorySegment wanted) {

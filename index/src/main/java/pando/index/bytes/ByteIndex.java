@@ -56,10 +56,11 @@ public final class ByteIndex implements ByteStrings {
    * A change of a record waits in local memory, beside others of its block; a lookup sees them
    * first. They are merged when there are some, when memory is short, and when the index closes. A
    * merge makes a new block: the block is stored, its word goes to the block's label, then to the
-   * directory, and the old block is freed. So one reference publishes a new block without its
-   * changes, or one more change, and the cache of records changes at the same moment. A session that
-   * changes a block holds its latch. A reader takes the block that the directory names; if its blob
-   * is gone meanwhile, it asks the directory again.
+   * directory. The old block is freed later, as the labels in the pool lag behind (Superseded). So
+   * one reference publishes a new block without its changes, or one more change, and the cache of
+   * records changes at the same moment. A session that changes a block holds its latch. A reader
+   * takes the block that the directory names; if its blob is gone meanwhile, it asks the directory
+   * again.
    *
    * A change that waits was acknowledged, so there must be room for it in the pool. It waits only if
    * the block with all its changes fits the place that the block has: in a full pool it goes there
@@ -67,12 +68,11 @@ public final class ByteIndex implements ByteStrings {
    * no room. The sizes are estimates: a block that is larger nevertheless stays whole, in the spare
    * blob. Only a removal may keep that blob, as changes of other blocks wait for it, too.
    *
-   * A split stores the right part under a new label first, then the left one under the old label.
-   * The directory says first that there is another block, which is not known yet: readers that find
-   * it wait. Then both parts become known at the same moment. A reader that had come to the left
-   * part before sees that the directory has changed. A block that becomes small absorbs the one
-   * behind it: that one is gone first, and readers that find it wait until the directory has dropped
-   * it.
+   * A split stores the right part under a new label; the old label follows later. The directory
+   * says first that there is another block, which is not known yet: readers that find it wait. Then
+   * both parts become known at the same moment. A reader that had come to the left part before sees
+   * that the directory has changed. A block that becomes small absorbs the one behind it: that one
+   * is gone first, and readers that find it wait until the directory has dropped it.
    *
    * A process that ended in the middle, or could not undo a step, leaves blocks in the range of
    * another one. They do not count: that other one begins before them, or has a later version.
@@ -485,12 +485,13 @@ public final class ByteIndex implements ByteStrings {
 
   /**
    * Returns about how many entries there are: those of 32 blocks or more that are drawn at random,
-   * until the standard error is 2.5 %, stand for all. READs those that are not cached.
+   * until the standard error is 2.5 %, stand for all. Up to 32 blocks are counted. READs those that
+   * are not cached.
    */
   @Override
-  public long sizeEstimate() {
+  public long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
     try (BlockSession session = (BlockSession) session()) {
-      return session.sizeEstimate();
+      return session.sizeEstimate(from, to);
     }
   }
 

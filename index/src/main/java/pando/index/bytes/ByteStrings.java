@@ -3,6 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 import pando.index.Metered;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
@@ -65,9 +66,18 @@ public interface ByteStrings extends Metered, AutoCloseable {
    * shorter way.
    */
   default long sizeEstimate() {
+    return sizeEstimate(MemorySegment.ofArray(new byte[0]), null);
+  }
+
+  /**
+   * As {@link #sizeEstimate()}, of a range of keys.
+   *
+   * @param from first key, inclusive
+   * @param to the first key behind the range, {@code null} if it has no end
+   */
+  default long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
     try (ByteSession session = session()) {
-      MemorySegment least = MemorySegment.ofArray(new byte[0]);
-      return session.scan(least, null, Long.MAX_VALUE, (key, value) -> true);
+      return session.scan(from, to, Long.MAX_VALUE, (key, value) -> true);
     }
   }
 

@@ -8,6 +8,7 @@ final class SortedChanges implements OrderedRecords {
   private static final int NUMBER_MASK = 0xffff;
 
   private final MemorySegment log;
+  private final int prefixBytes;
   private final int[] places;
 
   /**
@@ -17,19 +18,19 @@ final class SortedChanges implements OrderedRecords {
    */
   SortedChanges(BlockDelta delta, int prefixBytes) {
     this.log = delta.memory();
-    this.places = sorted(delta, prefixBytes);
+    this.prefixBytes = prefixBytes;
+    this.places = sorted(delta);
   }
 
   /**
    * Returns the places of the changes that count. They are sorted by the first bytes of their keys
    * and their numbers first, in one array of numbers; the rest of the keys rarely matters.
    */
-  private int[] sorted(BlockDelta delta, int prefixBytes) {
+  private int[] sorted(BlockDelta delta) {
     long[] order = new long[delta.count()];
     for (int i = 0; i < order.length; i++) {
-      long suffixBytes = BlockSegment.suffixBytes(log, delta.record(i)) - (long) prefixBytes;
-      long at = BlockSegment.suffix(delta.record(i)) + prefixBytes;
-      long head = KeyOrder.head(log, at, suffixBytes) ^ Long.MIN_VALUE;
+      int record = delta.record(i);
+      long head = KeyOrder.head(log, suffix(record), suffixBytes(record)) ^ Long.MIN_VALUE;
       order[i] = (head & ~NUMBER_MASK) | i;
     }
     Arrays.sort(order);
@@ -65,12 +66,16 @@ final class SortedChanges implements OrderedRecords {
 
   private int compareKeys(int record, int other) {
     return KeyOrder.compare(
-        log,
-        BlockSegment.suffix(record),
-        BlockSegment.suffixBytes(log, record),
-        log,
-        BlockSegment.suffix(other),
-        BlockSegment.suffixBytes(log, other));
+        log, suffix(record), suffixBytes(record), log, suffix(other), suffixBytes(other));
+  }
+
+  /** Returns where a key goes on behind what all keys of the block have in common. */
+  private long suffix(int record) {
+    return BlockSegment.suffix(record) + prefixBytes;
+  }
+
+  private long suffixBytes(int record) {
+    return BlockSegment.suffixBytes(log, record) - (long) prefixBytes;
   }
 
   @Override
@@ -95,9 +100,13 @@ final class SortedChanges implements OrderedRecords {
 
   @Override
   public int compare(int i, MemorySegment key) {
-    long at = BlockSegment.suffix(places[i]);
     return KeyOrder.compare(
-        log, at, BlockSegment.suffixBytes(log, places[i]), key, 0, key.byteSize());
+        log,
+        suffix(places[i]),
+        suffixBytes(places[i]),
+        key,
+        prefixBytes,
+        key.byteSize() - prefixBytes);
   }
 
   /** Returns whether a change is that its key is not there. */

@@ -46,7 +46,7 @@ final class Superseded {
   private static final long NO_LABEL = ByteIndex.KIND_LABEL;
 
   /** Waiting for others takes at most one of so many parts of the pool. */
-  private static final int POOL_PART = 64;
+  private static final int POOL_PART = 16;
 
   private static final long BYTES_MIN = 1 << 20;
   private static final long BYTES_MAX = 64 << 20;
@@ -84,8 +84,7 @@ final class Superseded {
 
   Superseded(ByteIndex index, Fabric fabric) {
     this.index = index;
-    long capacity =
-        IntStream.range(0, fabric.memoryServers()).mapToLong(fabric::dramBytes).sum();
+    long capacity = IntStream.range(0, fabric.memoryServers()).mapToLong(fabric::dramBytes).sum();
     this.bytesMax = Math.clamp(capacity / POOL_PART, BYTES_MIN, BYTES_MAX);
   }
 
@@ -96,7 +95,11 @@ final class Superseded {
 
   /** Has the label of a block wait for labels that have been stored. */
   void await(BlockEntry entry) {
-    waiting.computeIfAbsent(entry, _ -> new Waiting()).round = round.get();
+    waitingOf(entry).round = round.get();
+  }
+
+  private Waiting waitingOf(BlockEntry entry) {
+    return waiting.computeIfAbsent(entry, _ -> new Waiting());
   }
 
   /** Frees a blob once no label in the pool leads to it by way of what a block was before. */
@@ -111,10 +114,9 @@ final class Superseded {
    * @param entry of the other one; its label waits if that of the absorbed block does
    */
   void absorb(BlockEntry entry, BlockEntry absorbed, long absorbedWord) {
-    Waiting its = waiting.get(absorbed);
+    Waiting its = waiting.remove(absorbed);
     if (its != null) {
-      waiting.get(entry).old.addAll(its.old);
-      waiting.remove(absorbed);
+      waitingOf(entry).old.addAll(its.old);
     }
     add(entry, absorbed.label, BlockSession.BLOCKS, absorbedWord);
   }

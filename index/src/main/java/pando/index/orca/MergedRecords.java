@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.orca.delta.Deltas;
@@ -54,6 +55,12 @@ final class MergedRecords {
   /** Returns the number of records. */
   int count() {
     return count;
+  }
+
+  /** Returns the number of records with a lower key. */
+  int countBelow(long key) {
+    int at = Arrays.binarySearch(keys, 0, count, key);
+    return at < 0 ? -1 - at : at;
   }
 
   /** Returns whether the first leaf has fewer records than before. */

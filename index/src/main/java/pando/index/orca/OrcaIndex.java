@@ -190,7 +190,7 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   @Override
   protected Parting part(PoolChange change, OrcaServer giver, long key, boolean upper) {
-    return Giving.part(quietly(change), giver, () -> giver.fence(key), upper);
+    return Giving.part(quietly(change), giver, () -> giver.cut(key), upper);
   }
 
   @Override

@@ -70,7 +70,10 @@ final class OrcaMerges {
     IF_FEW,
 
     /** That is all it is for: the leaf may have no delta. */
-    ONLY
+    ONLY,
+
+    /** Instead the leaf is cut at the key, whether or not it has a delta. */
+    CUT
   }
 
   private final OrcaContext context;
@@ -308,6 +311,19 @@ final class OrcaMerges {
     }
   }
 
+  /**
+   * Cuts the leaf of a key there, so that the key is the least of a leaf. Does nothing if another
+   * session has the leaf latched, or if one of its parts would cover a single key.
+   *
+   * @throws PoolFullException if the pool has no room for the parts; all is as before
+   */
+  void cut(long key) {
+    directory.seek(key, view);
+    if (key > view.low + 1 && key < view.high) {
+      merge(key, Joining.CUT);
+    }
+  }
+
   /** Merges the leaf, with neighbours if the pool has room for what they become. */
   private boolean mergeAndJoin(long key) {
     try {
@@ -344,7 +360,7 @@ final class OrcaMerges {
     if (!entries.tryLatch(view.entry)) {
       return false;
     }
-    boolean due = joining == Joining.ONLY || isToRewrite(view);
+    boolean due = joining == Joining.ONLY || joining == Joining.CUT || isToRewrite(view);
     if (view.node.isReplaced() || !due) {
       held.unlatch(view.entry);
       return false;
@@ -362,7 +378,7 @@ final class OrcaMerges {
         held.unlatch(view.entry);
         return false;
       }
-      replace();
+      replace(joining == Joining.CUT, key);
     } catch (Throwable e) {
       undo(e);
       throw e;
@@ -373,7 +389,7 @@ final class OrcaMerges {
 
   private boolean mayJoin(Joining joining) {
     return switch (joining) {
-      case NEVER -> false;
+      case NEVER, CUT -> false;
       case IF_FEW -> hasFew() && records.shrink();
       case ONLY -> hasFew();
     };
@@ -383,10 +399,14 @@ final class OrcaMerges {
     return records.count() < recordsMin;
   }
 
-  private void replace() {
+  private void replace(boolean isCut, long key) {
     long low = merged.getFirst().low;
     long high = merged.getLast().high;
-    if (records.ascend() && merged.size() == 1) {
+    if (isCut) {
+      int middle = records.countBelow(key);
+      cuts.cut(records.keys, 0, middle, low, key - 1, pieces);
+      cuts.cut(records.keys, middle, records.count(), key, high, pieces);
+    } else if (records.ascend() && merged.size() == 1) {
       cuts.cutFull(records.keys, 0, records.count(), low, high, pieces);
     } else {
       cuts.cut(records.keys, 0, records.count(), low, high, pieces);

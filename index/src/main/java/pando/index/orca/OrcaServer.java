@@ -7,6 +7,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
@@ -148,8 +149,22 @@ final class OrcaServer extends HostedServer {
     });
   }
 
-  /** Returns the least key of the leaf of a key, while no operation is under way. */
-  long fence(long key) {
+  /**
+   * Cuts the leaf of a key there, while no operation is under way. Returns the key, or the least
+   * one of its leaf if that cannot be cut.
+   */
+  long cut(long key) {
+    withContext(context -> {
+      try {
+        new OrcaMerges(context).cut(key);
+      } catch (PoolFullException _) {
+        // The range can be cut where the leaf begins.
+      }
+    });
+    return fence(key);
+  }
+
+  private long fence(long key) {
     long[] fence = {low()};
     store.directory.forEachLeaf((leafLow, _, _) -> fence[0] = leafLow <= key ? leafLow : fence[0]);
     return fence[0];

@@ -28,7 +28,9 @@ class ByteCrashTest {
   private static final int CHANGES = 1_500;
   private static final int FLUSH_PART = 100;
 
-  /** Values that a key may have after a crash, {@code null} for none: the last one is the newest. */
+  /**
+   * Values that a key may have after a crash, {@code null} for none: the last one is the newest.
+   */
   private final NavigableMap<byte[], List<byte @Nullable []>> possible =
       new TreeMap<>(Arrays::compareUnsigned);
 
@@ -94,7 +96,8 @@ class ByteCrashTest {
             return true;
           });
     }
-    assertThat(possible.keySet()).usingElementComparator(Arrays::compareUnsigned)
+    assertThat(possible.keySet())
+        .usingElementComparator(Arrays::compareUnsigned)
         .containsAll(found.keySet());
     possible.forEach((key, values) -> {
       byte[] value = found.get(key);
@@ -117,9 +120,11 @@ class ByteCrashTest {
         HookedFabric dying = new HookedFabric(pool).withTasksByHand();
         ByteIndex first = ByteIndex.create(dying, options());
         int[] left = {random.nextInt(1_500)};
-        dying.hookEach(_ -> left[0]-- <= 0, _ -> {
-          throw Break.lost();
-        });
+        dying.hookEach(
+            _ -> left[0]-- <= 0,
+            _ -> {
+              throw Break.lost();
+            });
         Throwable failure = catchThrowable(() -> run(first, random));
         crashes += failure == null ? 0 : 1;
         left[0] = 0;

@@ -113,7 +113,7 @@ public interface KeyCodec<K> extends ValueCodec<K> {
   /**
    * Keys of any class, by a number in the same order.
    *
-   * @param name what messages call the codec
+   * @param name what messages and named maps call the codec
    * @param bytes length of an encoding, 1 to 8
    * @param toWord returns the number of a key: signed, of as many bytes; the same for equal keys
    *     alone

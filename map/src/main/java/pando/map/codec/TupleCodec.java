@@ -1,5 +1,7 @@
 package pando.map.codec;
 
+import static java.util.stream.Collectors.joining;
+
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -212,6 +214,6 @@ public final class TupleCodec implements KeyCodec<Tuple> {
 
   @Override
   public String toString() {
-    return "tuple" + parts.toString().replace('[', '(').replace(']', ')');
+    return parts.stream().map(ValueCodec::name).collect(joining(", ", "tuple(", ")"));
   }
 }

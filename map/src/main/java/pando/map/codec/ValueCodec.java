@@ -49,6 +49,18 @@ public interface ValueCodec<V> {
    */
   V decode(MemorySegment from, long offset, int bytes);
 
+  /**
+   * Returns the name of the codec, which is stored with a {@linkplain pando.map.Pando#map(String,
+   * pando.map.codec.KeyCodec, ValueCodec) named map}: codecs of one name have the same encodings,
+   * in each version of a program. Default: {@link Object#toString}, or the name of the class if
+   * that has no such method.
+   */
+  default String name() {
+    String text = toString();
+    String ofObject = getClass().getName() + "@" + Integer.toHexString(hashCode());
+    return text.equals(ofObject) ? getClass().getName() : text;
+  }
+
   /** Numbers in 8 bytes. */
   static ValueCodec<Long> longs() {
     return KeyCodec.longs();
@@ -67,7 +79,7 @@ public interface ValueCodec<V> {
   /**
    * Values that functions turn into arrays and back.
    *
-   * @param name what messages call the codec
+   * @param name what messages and named maps call the codec
    * @param encode returns the same bytes for equal values
    * @param decode throws {@link IllegalArgumentException} for bytes that {@code encode} never
    *     returns

@@ -10,6 +10,15 @@ import pando.fabric.lane.VirtualThreads;
  * the time that it {@linkplain #charge charges}.
  */
 public final class Client {
+  /**
+   * Longest time, in real nanoseconds, that a client waits for a monitor. The JDK has monitors that
+   * all threads of a process share, such as that of its cleaners, so the clients of another
+   * simulation may hold one.
+   */
+  private static final long MONITOR_NANOS_MAX = 2_000_000_000;
+
+  private static final long MONITOR_PAUSE_NANOS = 50_000;
+
   private final Simulation simulation;
   private final Thread thread;
   private final Resource core;
@@ -23,6 +32,12 @@ public final class Client {
    * it.
    */
   private volatile @Nullable Runnable ready;
+
+  /** The continuation, where another thread than the simulation's has released a monitor. */
+  private volatile @Nullable Runnable unblocked;
+
+  /** Whether the simulation waits until the client hands itself back. */
+  private volatile boolean carried;
 
   private volatile boolean ended;
   private boolean started;
@@ -169,6 +184,10 @@ public final class Client {
 
   /** Accepts the thread that was woken. Throws nothing to the waking thread, which may be any. */
   private void accept(Runnable task) {
+    if (carried && !simulation.isOver() && simulation.isForeign(Thread.currentThread())) {
+      unblocked = task;
+      return;
+    }
     ready = task;
     if (simulation.isOver()) {
       return;
@@ -200,28 +219,52 @@ public final class Client {
   private void carry() {
     Runnable task = ready;
     ready = null;
-    simulation.enter(this);
+    carried = true;
     try {
-      if (task != null) {
-        task.run();
+      while (task != null) {
+        mount(task);
+        task = ended || simulation.isOver() ? null : blocked();
       }
     } finally {
-      simulation.leave(this);
-    }
-    if (!ended && !simulation.isOver()) {
-      checkHandedBack();
+      carried = false;
     }
   }
 
-  private void checkHandedBack() {
-    switch (thread.getState()) {
-      case WAITING -> {
-        // The client waits for an event, or for a lock of the JDK.
+  private void mount(Runnable task) {
+    simulation.enter(this);
+    try {
+      task.run();
+    } finally {
+      simulation.leave(this);
+    }
+  }
+
+  /**
+   * Returns how the client goes on once it has the monitor that it waits for, {@code null} if it
+   * waits for an event, or for a lock of the JDK.
+   */
+  private @Nullable Runnable blocked() {
+    long start = System.nanoTime();
+    while (true) {
+      Thread.State state = thread.getState();
+      Runnable task = unblocked;
+      if (task != null) {
+        unblocked = null;
+        return task;
       }
-      case BLOCKED ->
-          throw new IllegalStateException(
-              "a client waits for a monitor that another holds across a wait: " + describe());
-      default -> throw new IllegalStateException("client did not hand itself back: " + describe());
+      if (state == Thread.State.WAITING) {
+        return null;
+      }
+      boolean late = System.nanoTime() - start > MONITOR_NANOS_MAX;
+      if (state == Thread.State.BLOCKED && late) {
+        throw new IllegalStateException(
+            "a client waits for a monitor that another holds across a wait: " + describe());
+      }
+      // What has just been unblocked counts as running.
+      if (state != Thread.State.BLOCKED && (late || state != Thread.State.RUNNABLE)) {
+        throw new IllegalStateException("client did not hand itself back: " + describe());
+      }
+      LockSupport.parkNanos(MONITOR_PAUSE_NANOS);
     }
   }
 }

@@ -278,6 +278,11 @@ public final class Simulation {
     }
   }
 
+  /** Returns whether a thread is neither the simulation's nor the running client's. */
+  boolean isForeign(Thread other) {
+    return !hasThread(other);
+  }
+
   boolean isOver() {
     return over;
   }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -180,6 +182,38 @@ class ClientTest {
         .withMessageContaining("a client waits for a monitor")
         .withMessageContaining("waiter");
     assertThat(ended).containsExactlyInAnyOrder("holder", "waiter");
+  }
+
+  /** As clients of another simulation hold monitors of the JDK. */
+  @Test
+  void shouldWaitForAMonitorThatAnotherThreadHolds() throws InterruptedException {
+    Object monitor = new Object();
+    CountDownLatch held = new CountDownLatch(1);
+    AtomicReference<Thread> waiter = new AtomicReference<>(Thread.currentThread());
+    Thread other =
+        new Thread(() -> {
+          synchronized (monitor) {
+            held.countDown();
+            while (waiter.get().getState() != Thread.State.BLOCKED) {
+              Thread.onSpinWait();
+            }
+          }
+        });
+    spawn(
+        "waiter",
+        client -> {
+          client.waitUntil(5);
+          waiter.set(Thread.currentThread());
+          synchronized (monitor) {
+            client.waitUntil(20);
+          }
+        });
+    other.start();
+    held.await();
+    run();
+    other.join();
+    assertThat(ended).containsExactly("waiter");
+    assertThat(simulation.now()).isEqualTo(20);
   }
 
   @Test
