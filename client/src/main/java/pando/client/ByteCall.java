@@ -80,6 +80,15 @@ final class ByteCall extends Call {
     key = isDown ? below(end) : ByteStrings.partitionKey(least);
   }
 
+  /** Forgets the bytes of an operation, and those that it has found. */
+  void forget() {
+    wanted = NOTHING;
+    stored = NOTHING;
+    expectedBytes = NOTHING;
+    found = NOTHING;
+    foundValueBytes = NOTHING;
+  }
+
   private void route() {
     key =
         switch (op) {

@@ -112,6 +112,12 @@ class Call {
     failure = null;
   }
 
+  /** Says that it needs not be sent again, and why it failed, if it did. */
+  void settle(@Nullable RuntimeException why) {
+    failure = why;
+    isSettled = true;
+  }
+
   /** Returns whether it may be done twice. */
   boolean isRead() {
     return kind != ClientFrame.OPERATIONS || Op.isRead(op);

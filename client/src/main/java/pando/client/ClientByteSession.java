@@ -1,12 +1,14 @@
 package pando.client;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
 import pando.fabric.memory.StackRoom;
 import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteReceiver;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
 import pando.index.session.SessionState;
@@ -23,12 +25,14 @@ final class ClientByteSession implements ByteSession {
   private final ClientStrings strings;
   private final Dispatch dispatch;
   private final ByteCall call = new ByteCall();
+  private final ByteBatch batch;
   private MemorySegment key = NOTHING;
   private final SessionState state = new SessionState(StackRoom.STRINGS);
 
   ClientByteSession(ClientStrings strings) {
     this.strings = strings;
     this.dispatch = new Dispatch(strings.context);
+    this.batch = new ByteBatch(strings, dispatch);
   }
 
   private void checkUsable() {
@@ -105,6 +109,30 @@ final class ClientByteSession implements ByteSession {
   @Override
   public void discard(MemorySegment wanted) {
     operate(Op.DISCARD, wanted, NOTHING, NOTHING);
+  }
+
+  @Override
+  public void getAll(List<MemorySegment> keys, ByteReceiver receiver) {
+    runBatch(keys, null, receiver);
+  }
+
+  @Override
+  public void storeAll(
+      List<MemorySegment> keys, List<MemorySegment> values, ByteReceiver receiver) {
+    ByteArguments.checkCounts(keys, values);
+    runBatch(keys, values, receiver);
+  }
+
+  private void runBatch(
+      List<MemorySegment> keys, @Nullable List<MemorySegment> values, ByteReceiver receiver) {
+    Objects.requireNonNull(receiver, "receiver");
+    checkUsable();
+    state.beginScan();
+    try {
+      batch.run(keys, values, receiver);
+    } finally {
+      state.endScan();
+    }
   }
 
   @Override

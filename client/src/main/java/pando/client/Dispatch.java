@@ -94,7 +94,7 @@ final class Dispatch {
   private static void settleClosed(Call[] calls, int count) {
     for (int i = 0; i < count; i++) {
       if (!calls[i].isSettled) {
-        settle(calls[i], new IllegalStateException("the client is closed"));
+        calls[i].settle(new IllegalStateException("the client is closed"));
       }
     }
   }
@@ -186,9 +186,9 @@ final class Dispatch {
           sendAgain(call.text);
         } else if (PlantedBug.CUT_DONE) {
           call.outcome = Outcome.YES;
-          settle(call, null);
+          call.settle(null);
         } else {
-          settle(call, new UnknownOutcomeException(cut(call)));
+          call.settle(new UnknownOutcomeException(cut(call)));
         }
       }
       default -> sendAgain(call.text);
@@ -197,19 +197,19 @@ final class Dispatch {
 
   private void settleAnswered(Call call) {
     switch (call.outcome) {
-      case Outcome.NO, Outcome.YES -> settle(call, isFlush(call) ? heirsFlush(call) : null);
+      case Outcome.NO, Outcome.YES -> call.settle(isFlush(call) ? heirsFlush(call) : null);
       case Outcome.FURTHER -> call.goOn();
       case Outcome.NOT_MINE ->
           sendAgain("the compute server asked does not own it: " + call.server());
       case Outcome.FENCED -> {
         if (isFlush(call)) {
-          settle(call, new UnknownOutcomeException("others took its keys over: " + call.what()));
+          call.settle(new UnknownOutcomeException("others took its keys over: " + call.what()));
         } else {
           sendAgain(call.text);
         }
       }
       case Outcome.CLOSED -> sendAgain(call.text);
-      default -> settle(call, AnswerFailures.of(call, call.server()));
+      default -> call.settle(AnswerFailures.of(call, call.server()));
     }
   }
 
@@ -231,11 +231,6 @@ final class Dispatch {
             .formatted(call.what(), lost.address(), call.server()));
   }
 
-  private static void settle(Call call, @Nullable RuntimeException failure) {
-    call.failure = failure;
-    call.isSettled = true;
-  }
-
   private static String cut(Call call) {
     return "the connection was cut before the answer: "
         + call.what()
@@ -255,8 +250,7 @@ final class Dispatch {
       Call call = calls[i];
       if (!call.isSettled) {
         boolean isFenced = call.state() == Call.State.ANSWERED && call.outcome == Outcome.FENCED;
-        settle(
-            call,
+        call.settle(
             isFenced
                 ? new FencedException(call.text)
                 : new StalledException(

@@ -2,14 +2,20 @@ package pando.map;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.index.blob.Blobs;
+import pando.index.bytes.BatchFailure;
+import pando.index.bytes.BatchSize;
+import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteSession;
 import pando.map.codec.ValueCodec;
 
 /** The entries of an index of byte strings. */
 final class ByteEntries<K, V> extends Entries<K, V> {
   private final ByteSession session;
+  private final boolean isRemote;
   private final KeyBytes<K> keys;
   private final ValueCodec<V> values;
   private final Encoder<K> keyEncoder;
@@ -19,8 +25,14 @@ final class ByteEntries<K, V> extends Entries<K, V> {
   /** The encoding of the key that this session went to. */
   private MemorySegment key = MemorySegment.NULL;
 
-  ByteEntries(ByteSession session, KeyBytes<K> keys, ValueCodec<V> values) {
+  /**
+   * Takes a session.
+   *
+   * @param isRemote whether its operations wait for other processes, so that batches go together
+   */
+  ByteEntries(ByteSession session, boolean isRemote, KeyBytes<K> keys, ValueCodec<V> values) {
     this.session = session;
+    this.isRemote = isRemote;
     this.keys = keys;
     this.values = values;
     this.keyEncoder = keys.encoder();
@@ -184,17 +196,61 @@ final class ByteEntries<K, V> extends Entries<K, V> {
 
   @Override
   void getAll(EntryBatch<K, V> batch) {
+    if (isRemote) {
+      getTogether(batch);
+      return;
+    }
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
       batch.setValue(i, get());
     }
   }
 
+  private void getTogether(EntryBatch<K, V> batch) {
+    List<MemorySegment> wanted = new ArrayList<>(batch.size());
+    for (int i = 0; i < batch.size(); i++) {
+      wanted.add(ByteArguments.copyOf(encodedKey(batch.key(i))));
+    }
+    session.getAll(
+        wanted,
+        (place, value, failure) -> {
+          if (failure != null) {
+            throw failure;
+          }
+          batch.setValue(place, value == null ? null : decoded(value));
+          return true;
+        });
+  }
+
   @Override
   void putAll(EntryBatch<K, V> batch) {
+    if (isRemote) {
+      putTogether(batch);
+      return;
+    }
     for (int i = 0; i < batch.size(); i++) {
       seek(batch.key(i));
       session.store(key, encoded(valueEncoder, batch.presentValue(i)));
+    }
+  }
+
+  /** Stores some at a time, so that long encodings do not fill memory. */
+  private void putTogether(EntryBatch<K, V> batch) {
+    List<MemorySegment> wanted = new ArrayList<>();
+    List<MemorySegment> stored = new ArrayList<>();
+    long bytes = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      wanted.add(ByteArguments.copyOf(encodedKey(batch.key(i))));
+      stored.add(ByteArguments.copyOf(encoded(valueEncoder, batch.presentValue(i))));
+      bytes += wanted.getLast().byteSize() + stored.getLast().byteSize();
+      if (bytes >= BatchSize.BYTES || i == batch.size() - 1) {
+        BatchFailure failure = new BatchFailure();
+        session.storeAll(wanted, stored, (_, _, why) -> failure.add(why));
+        failure.check();
+        wanted.clear();
+        stored.clear();
+        bytes = 0;
+      }
     }
   }
 

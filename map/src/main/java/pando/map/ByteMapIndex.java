@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.index.Partitioning;
 import pando.index.blob.BlobSpace;
+import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
 import pando.map.codec.KeyCodec;
@@ -76,12 +77,13 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
 
   @Override
   public Entries<K, V> session() {
-    return new ByteEntries<>(strings.session(), keys, values);
+    return new ByteEntries<>(strings.session(), strings.isRemote(), keys, values);
   }
 
   /** Opens a session that uses that of another map of the index, while nobody else does. */
   Entries<K, V> sessionBy(Entries<?, ?> other) {
-    return new ByteEntries<>(((ByteEntries<?, ?>) other).session(), keys, values);
+    ByteSession session = ((ByteEntries<?, ?>) other).session();
+    return new ByteEntries<>(session, strings.isRemote(), keys, values);
   }
 
   @Override

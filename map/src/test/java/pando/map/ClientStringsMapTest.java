@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Spliterator;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import pando.client.FramesHost;
 import pando.client.PandoClient;
 import pando.client.StringTrio;
 import pando.fabric.Fabric;
@@ -88,6 +90,72 @@ class ClientStringsMapTest {
     try (PandoMap<String, String> own =
         PandoMap.of(index, KeyCodec.strings(), ValueCodec.strings())) {
       assertThat(own).as("in the compute server's process").isEqualTo(model);
+    }
+  }
+
+  @Test
+  void shouldPutAndGetManyWhileRangesMove() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2341));
+    TreeMap<String, String> model = new TreeMap<>();
+    try (PandoClient client = connect();
+        PandoMap<String, String> map =
+            PandoMap.of(client.byteStrings(), KeyCodec.strings(), ValueCodec.strings())) {
+      for (int i = 0; i < Seeds.count(20, 60, 1_000); i++) {
+        trio.move(random);
+        TreeMap<String, String> some = new TreeMap<>();
+        for (int n = random.nextInt(i % 2 == 0 ? 20 : 400); n > 0; n--) {
+          some.put(text(random, 9), text(random, random.nextInt(50) == 0 ? 100_000 : 30));
+        }
+        map.putAll(some);
+        model.putAll(some);
+        List<String> asked = new ArrayList<>(some.keySet());
+        model.keySet().forEach(key -> asked.add(key + "a"));
+        TreeMap<String, String> expected = new TreeMap<>(model);
+        expected.keySet().retainAll(asked);
+        assertThat(map.getAll(asked)).isEqualTo(expected);
+      }
+      assertThat(map.async().getAll(model.keySet()).join()).isEqualTo(model);
+    }
+  }
+
+  /** Each wait asks both compute servers for what is theirs. */
+  @Test
+  void shouldWaitFewTimesForMany() {
+    FramesHost host = new FramesHost(index);
+    TreeMap<Long, String> model = new TreeMap<>();
+    for (long i = -500; i < 500; i++) {
+      model.put(i, "v" + i);
+    }
+    try (PandoClient client = host.connect();
+        PandoMap<Long, String> map =
+            PandoMap.of(client.byteStrings(), KeyCodec.longs(), ValueCodec.strings())) {
+      long before = host.waits();
+      map.putAll(model);
+      assertThat(host.waits() - before).isLessThan(50);
+      before = host.waits();
+      assertThat(map.getAll(model.keySet())).isEqualTo(model);
+      assertThat(host.waits() - before).isLessThan(50);
+    }
+  }
+
+  @Test
+  void shouldFailAsOneEntryDoes() {
+    try (PandoClient client = connect();
+        PandoMap<byte[], byte[]> map =
+            PandoMap.of(client.byteStrings(), KeyCodec.byteArrays(), ValueCodec.byteArrays())) {
+      TreeMap<byte[], byte[]> entries = new TreeMap<>(Arrays::compareUnsigned);
+      entries.put(new byte[] {1}, new byte[100]);
+      entries.put(new byte[] {2}, new byte[491_521]);
+      entries.put(new byte[] {3}, new byte[491_520]);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.putAll(entries))
+          .withMessage("the value is too long: valueBytes=491521, maximum=491520");
+      assertThat(map.get(new byte[] {1})).hasSize(100);
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> map.getAll(List.of(new byte[] {1}, new byte[65_536])))
+          .withMessage("the key is too long: keyBytes=65536, maximum=65535");
+      map.putAll(Map.of());
+      assertThat(map.getAll(List.of())).isEmpty();
     }
   }
 

@@ -76,6 +76,11 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
   }
 
   @Override
+  long key() {
+    return ByteStrings.partitionKey(kind == ClientFrame.BYTES ? key : low);
+  }
+
+  @Override
   void operate() {
     if (isTooLong()) {
       fail(

@@ -195,9 +195,7 @@ public final class ClientService implements AutoCloseable {
       case StatusWord.ANSWERED ->
           lanes.stream().mapToLong(lane -> lane.counters().answered()).sum();
       case StatusWord.FAILED -> lanes.stream().mapToLong(lane -> lane.counters().failed()).sum();
-      case StatusWord.STRINGS -> facts.index().isOfStrings() ? 1 : 0;
-      case StatusWord.KEY_BYTES_MAX -> facts.index().keyBytesMax();
-      default -> facts.index().valueBytesMax();
+      default -> facts.index().statusWord(place);
     };
   }
 

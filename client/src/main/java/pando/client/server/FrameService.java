@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import pando.client.Routes;
 import pando.client.wire.FrameWriter;
 import pando.index.RangeIndex;
+import pando.index.bytes.ByteStrings;
 
 /**
  * Serves clients without sockets: the thread that brings requests carries them out. So the
@@ -19,12 +20,21 @@ import pando.index.RangeIndex;
  */
 public final class FrameService implements AutoCloseable {
   private final FrameExchange frames;
-  private final WordWorker worker;
+  private final ServiceWorker<?> worker;
 
   /** Serves an index of words; its session is opened with the first operation. */
   public FrameService(RangeIndex index, Supplier<Routes> routes) {
-    this.frames = new FrameExchange(new ServiceFacts(ServiceIndex.of(index), routes, _ -> 0));
-    this.worker = new WordWorker(index);
+    this(ServiceIndex.of(index), routes);
+  }
+
+  /** Serves byte strings; its session is opened with the first operation. */
+  public FrameService(ByteStrings strings, Supplier<Routes> routes) {
+    this(ServiceIndex.of(strings), routes);
+  }
+
+  private FrameService(ServiceIndex index, Supplier<Routes> routes) {
+    this.frames = new FrameExchange(new ServiceFacts(index, routes, index::statusWord));
+    this.worker = index.workers().get();
   }
 
   /**
@@ -32,7 +42,8 @@ public final class FrameService implements AutoCloseable {
    * thrown.
    *
    * @param requests as bytes, all of them whole
-   * @param answered receives the key of each operation that is done, before any other begins
+   * @param answered receives the key of each operation that is done, or what stands for it in
+   *     ranges, before any other begins
    */
   public byte[] serve(byte[] requests, LongConsumer answered) throws IOException {
     ReadableByteChannel in = Channels.newChannel(new ByteArrayInputStream(requests));

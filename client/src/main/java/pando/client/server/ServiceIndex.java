@@ -2,6 +2,7 @@ package pando.client.server;
 
 import java.util.function.Supplier;
 import pando.client.wire.ClientFrame;
+import pando.client.wire.StatusWord;
 import pando.index.Metered;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -37,5 +38,15 @@ record ServiceIndex(
         true,
         Math.min(strings.keyBytesMax(), ClientFrame.KEY_BYTES_MAX),
         Math.min(strings.valueBytesMax(), ClientFrame.VALUE_BYTES_MAX));
+  }
+
+  /** Returns a word of its status; 0 for those of its service. */
+  long statusWord(int place) {
+    return switch (place) {
+      case StatusWord.STRINGS -> isOfStrings ? 1 : 0;
+      case StatusWord.KEY_BYTES_MAX -> keyBytesMax;
+      case StatusWord.VALUE_BYTES_MAX -> valueBytesMax;
+      default -> 0;
+    };
   }
 }

@@ -75,6 +75,9 @@ abstract class ServiceWorker<S extends AutoCloseable> {
   /** Takes what the operation is given, at the place of the frame. */
   abstract void takeArguments(FrameReader request);
 
+  /** Returns the key of the operation; of byte strings, what stands for it in ranges. */
+  abstract long key();
+
   /** Carries out the operation; the outcome is {@link Outcome#NO} before. */
   abstract void operate();
 

@@ -37,6 +37,7 @@ final class WordWorker extends ServiceWorker<Session> implements EntryVisitor {
   }
 
   /** Returns the key of the operation, or the first of the range. */
+  @Override
   long key() {
     return key;
   }

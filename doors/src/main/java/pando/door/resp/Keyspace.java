@@ -46,6 +46,12 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   abstract boolean hasSets();
 
   /**
+   * Returns whether lookups, and stores, of many strings go together: over a network, where each
+   * would take a round trip.
+   */
+  abstract boolean goesTogether();
+
+  /**
    * Returns another event loop's way to the keys.
    *
    * @param later runs tasks in the background

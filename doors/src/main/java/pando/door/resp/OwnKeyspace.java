@@ -100,6 +100,12 @@ final class OwnKeyspace extends Keyspace {
     return true;
   }
 
+  /** Returns {@code false}, as each change of a key needs to know what the key had. */
+  @Override
+  boolean goesTogether() {
+    return false;
+  }
+
   @Override
   Store newStore(Consumer<Consumer<Store>> later) {
     return new OwnStore(this, later);

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** What a client asks for: a request, which commands read, and where they write the reply. */
 final class RespCall {
@@ -128,6 +129,15 @@ final class RespCall {
   /** Adds the string that was found last. */
   void replyValue() {
     replies.bulkBehind(store.value(), keyspace.markBytes);
+  }
+
+  /** Adds a string that a lookup of many has found, {@code null} if it has not. */
+  void reply(@Nullable MemorySegment found) {
+    if (hit(found != null)) {
+      replies.bulkBehind(found, keyspace.markBytes);
+    } else {
+      replies.nil();
+    }
   }
 
   /** Counts whether a key was found by a command that reads; returns it. */

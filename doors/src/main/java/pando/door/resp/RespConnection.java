@@ -132,23 +132,29 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     hasBegun &= isWaiting;
     try {
       Replies replies = lane.replies;
-      replies.clear();
+      lane.clear();
       boolean isTaken = isTaken(to);
       boolean hasMore = true;
+      boolean looks = false;
       for (int i = 1; mayRun(isTaken) && (hasMore = reader.next()); i++) {
         if (lane.serve(call)) {
           counters.served++;
         } else {
           runInBackground(to);
         }
-        if (i % REQUESTS_A_LOOK == 0 && System.nanoTime() - start > NANOS_AT_ONCE) {
-          waitForTurn(to, begun);
+        looks |= i % REQUESTS_A_LOOK == 0;
+        if (looks && !lane.hasWaiting()) {
+          looks = false;
+          if (System.nanoTime() - start > NANOS_AT_ONCE) {
+            waitForTurn(to, begun);
+          }
         }
         if (replies.size() >= Unread.REPLIES_SENT) {
           send(to);
           isTaken = isTaken(to);
         }
       }
+      lane.runWaiting();
       send(to);
       if (!hasBegun && (goesOn || counters.served > served)) {
         counters.batches.count(System.nanoTime() - begun);
@@ -284,6 +290,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   /** Answers what is wrong with the client's bytes, and ends the connection. */
   private void end(ChannelHandlerContext to, ProtocolException failure) {
     lane.counters.broken++;
+    lane.runWaiting();
     send(to); // replies to the requests before
     if (!ended) {
       end(to, "ERR Protocol error: " + failure.getMessage());
@@ -341,7 +348,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext from, Throwable failure) {
     ended = true; // reads may still come before the channel is inactive
-    lane.replies.clear(); // of this client, where a request failed with an error
+    lane.clear(); // of this client, where a request failed with an error
     boolean isOfClient = failure instanceof IOException || isOfTls(failure);
     if (!isOfClient) {
       LOG.log(Level.ERROR, "a connection failed: client=" + client.address, failure);

@@ -1,6 +1,7 @@
 package pando.door.resp;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
@@ -41,13 +42,19 @@ import pando.index.bytes.ByteStrings;
  * for keys in order, and, if it has the index to itself, sorted sets of equal scores. The
  * documentation, {@code docs/resp.md}, lists commands, limits, and what is refused.
  *
- * <p>Each event loop has a session, and runs the operations of its connections one by one.
+ * <p>Each event loop has a session, and runs the operations of its connections one by one, or over
+ * a network some of a connection together.
  *
  * <p>Thread-safe.
  */
 public final class RespDoor implements Metered, AutoCloseable {
   private static final int BACKLOG = 1024;
   private static final long CLOSE_SECONDS_MAX = 5;
+
+  /** Bytes of a read, where requests that one read brings go together. */
+  private static final int READ_BYTES_MIN = 16 << 10;
+
+  private static final int READ_BYTES_MAX = 64 << 10;
 
   private final ByteStrings strings;
   private final Door door;
@@ -83,6 +90,12 @@ public final class RespDoor implements Metered, AutoCloseable {
                     welcome(channel, tls);
                   }
                 });
+    if (door.keyspace().goesTogether()) {
+      // Else reads would be as short as those before, and what goes together, too.
+      bootstrap.childOption(
+          ChannelOption.RECVBUF_ALLOCATOR,
+          new AdaptiveRecvByteBufAllocator(READ_BYTES_MIN, READ_BYTES_MIN, READ_BYTES_MAX));
+    }
     ChannelFuture bound = bootstrap.bind(options.address()).awaitUninterruptibly();
     if (!bound.isSuccess()) {
       listening = null;

@@ -2,6 +2,7 @@ package pando.door.resp;
 
 import java.lang.System.Logger.Level;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import pando.door.resp.Command.When;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
@@ -32,6 +33,9 @@ final class RespLane implements AutoCloseable {
   final Store store;
   private final boolean isInBackground;
 
+  /** Requests that wait for those behind them; {@code null} if none does. */
+  private final @Nullable RespBatch batch;
+
   // Of the request that runs: the place of its command, -1 if it has none, and where errors count.
   private int slot = -1;
   private long[] errors;
@@ -45,6 +49,7 @@ final class RespLane implements AutoCloseable {
     this.errors = counters.failedCommands;
     this.store =
         door.keyspace().newStore(task -> door.background().run(lane -> task.accept(lane.store)));
+    this.batch = door.keyspace().goesTogether() && !isInBackground ? new RespBatch(this) : null;
   }
 
   /** Returns what an event loop has. */
@@ -57,14 +62,41 @@ final class RespLane implements AutoCloseable {
     return new RespLane(door, true);
   }
 
+  /** Forgets the replies, and the requests that wait. */
+  void clear() {
+    replies.clear();
+    if (batch != null) {
+      batch.clear();
+    }
+  }
+
+  /** Returns whether requests wait for those behind them. */
+  boolean hasWaiting() {
+    return batch != null && !batch.isEmpty();
+  }
+
+  /** Runs the requests that wait, and adds their replies. */
+  void runWaiting() {
+    if (batch != null) {
+      batch.run();
+    }
+  }
+
   /**
-   * Runs a request, and adds its reply.
+   * Runs a request, and adds its reply; or has it wait for those behind it, until one is of another
+   * kind, they are many, or {@link #runWaiting}.
    *
    * @return {@code false} if it takes too long for an event loop, and is to be run in the
    *     background
    * @throws ProtocolException if the client cannot be one of Redis
    */
   boolean serve(RespCall call) throws ProtocolException {
+    if (batch != null) {
+      if (batch.add(call)) {
+        return true;
+      }
+      batch.run();
+    }
     replies.begin(call.client.isResp3);
     store.begin(call.client, isInBackground ? Long.MAX_VALUE : WORK_AT_ONCE);
     try {
@@ -72,21 +104,42 @@ final class RespLane implements AutoCloseable {
     } catch (TooLong e) {
       replies.cut();
       return false;
-    } catch (Refusal e) {
-      refuse(String.valueOf(e.getMessage()));
-    } catch (IllegalArgumentException e) {
-      refuse("ERR " + e.getMessage());
-    } catch (PoolFullException e) {
-      fail("OOM the pool is full: " + e.getMessage());
-    } catch (UnknownOutcomeException e) {
-      fail("ERR failed, and may have changed a key: " + e.getMessage());
-    } catch (PandoException e) {
-      fail("ERR " + e.getMessage());
     } catch (RuntimeException e) {
-      LOG.log(Level.ERROR, "a request failed: command=" + call.client.lastCommand, e);
-      fail("ERR the request failed: " + e);
+      fail(call.client, e);
     }
     return true;
+  }
+
+  /** Begins the reply to a request that has waited. */
+  void beginReply(RespClient client, int commandSlot) {
+    slot = commandSlot;
+    errors = counters.failedCommands;
+    replies.begin(client.isResp3);
+  }
+
+  /** Counts a request that waits, and is allowed; returns the place of its command. */
+  int count(RespCall call) {
+    int found = door.commands().find(call.request);
+    counters.commands[found]++;
+    Command command = door.commands().at(found);
+    call.client.lastCommand = command == null ? "" : command.name();
+    return found;
+  }
+
+  /** Puts an error in the place of the reply that was begun. */
+  void fail(RespClient client, RuntimeException failure) {
+    switch (failure) {
+      case Refusal e -> refuse(String.valueOf(e.getMessage()));
+      case IllegalArgumentException e -> refuse("ERR " + e.getMessage());
+      case PoolFullException e -> fail("OOM the pool is full: " + e.getMessage());
+      case UnknownOutcomeException e ->
+          fail("ERR failed, and may have changed a key: " + e.getMessage());
+      case PandoException e -> fail("ERR " + e.getMessage());
+      default -> {
+        LOG.log(Level.ERROR, "a request failed: command=" + client.lastCommand, failure);
+        fail("ERR the request failed: " + failure);
+      }
+    }
   }
 
   private void refuse(String error) {

@@ -26,6 +26,11 @@ final class SharedKeyspace extends Keyspace {
   }
 
   @Override
+  boolean goesTogether() {
+    return strings().isRemote();
+  }
+
+  @Override
   Store newStore(Consumer<Consumer<Store>> later) {
     return new Store(this, later);
   }

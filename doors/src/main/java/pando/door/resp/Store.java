@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.UnknownOutcomeException;
+import pando.index.bytes.ByteReceiver;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
 
@@ -141,6 +142,17 @@ class Store implements AutoCloseable {
     if (!keyspace.isString(value())) {
       throw Refusal.wrongType();
     }
+  }
+
+  /** Looks several strings up together; of a keyspace in which they go so. */
+  final void getAll(List<MemorySegment> keys, ByteReceiver receiver) {
+    session().getAll(keys, receiver);
+  }
+
+  /** Stores several strings together; of a keyspace in which they go so. */
+  final void storeAll(
+      List<MemorySegment> keys, List<MemorySegment> strings, ByteReceiver receiver) {
+    session().storeAll(keys, strings, receiver);
   }
 
   /** Stores a string in place of whatever a key has. */

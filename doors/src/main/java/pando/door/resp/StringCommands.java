@@ -5,9 +5,13 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import pando.index.bytes.BatchFailure;
+import pando.index.bytes.BatchSize;
 
 /**
  * Commands on strings. Those that read a string and store another one compare it as they store, and
@@ -50,11 +54,35 @@ final class StringCommands {
     int keys = call.request.count() - 1;
     checkEntries(keys);
     call.replies.array(keys);
+    if (call.keyspace.goesTogether()) {
+      getTogether(call, keys);
+      return;
+    }
     for (int i = 1; i <= keys; i++) {
       reply(
           call,
           call.hit(call.store.find(call.key(i))) && call.keyspace.isString(call.store.value()));
     }
+  }
+
+  private static void getTogether(RespCall call, int keys) {
+    List<MemorySegment> some = new ArrayList<>();
+    for (int i = 1; i <= keys; i++) {
+      some.add(call.key(i));
+      if (some.size() == BatchSize.OPERATIONS_MAX || i == keys) {
+        call.store.getAll(some, (_, value, failure) -> replyFound(call, value, failure));
+        some.clear();
+      }
+    }
+  }
+
+  private static boolean replyFound(
+      RespCall call, @Nullable MemorySegment value, @Nullable RuntimeException failure) {
+    if (failure != null) {
+      throw failure;
+    }
+    call.reply(value);
+    return true;
   }
 
   /** Checks how many entries a reply is going to have. */
@@ -67,10 +95,31 @@ final class StringCommands {
 
   private static void mSet(RespCall call) {
     checkPairs(call, "mset");
-    for (int i = 1; i < call.request.count(); i += 2) {
-      call.store.put(call.key(i), call.string(i + 1));
+    if (call.keyspace.goesTogether()) {
+      storeTogether(call);
+    } else {
+      for (int i = 1; i < call.request.count(); i += 2) {
+        call.store.put(call.key(i), call.string(i + 1));
+      }
     }
     call.replies.ok();
+  }
+
+  private static void storeTogether(RespCall call) {
+    List<MemorySegment> keys = new ArrayList<>();
+    List<MemorySegment> strings = new ArrayList<>();
+    int count = call.request.count();
+    for (int i = 1; i < count; i += 2) {
+      keys.add(call.key(i));
+      strings.add(call.string(i + 1));
+      if (keys.size() == BatchSize.OPERATIONS_MAX || i == count - 2) {
+        BatchFailure failure = new BatchFailure();
+        call.store.storeAll(keys, strings, (_, _, why) -> failure.add(why));
+        failure.check();
+        keys.clear();
+        strings.clear();
+      }
+    }
   }
 
   /** None is stored if one is too long, or its value. */

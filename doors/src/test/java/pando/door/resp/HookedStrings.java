@@ -3,6 +3,7 @@ package pando.door.resp;
 import static java.util.Objects.requireNonNull;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -18,10 +19,14 @@ import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.ByteVisitor;
 
-/** Byte strings of others, with shorter keys, and with hooks in front of operations and behind. */
+/**
+ * Byte strings of others, with shorter keys, and with hooks in front of operations and behind. They
+ * may look as if they were in other processes.
+ */
 final class HookedStrings implements ByteStrings {
   private final ByteStrings strings;
   private final int keyBytesMax;
+  private final boolean isRemote;
 
   /**
    * Is told the names of operations, {@code session} and {@code visit} among them, and may throw.
@@ -31,8 +36,18 @@ final class HookedStrings implements ByteStrings {
   volatile Consumer<String> behind = HookedStrings::nothing;
 
   HookedStrings(ByteStrings strings, int keyBytesMax) {
+    this(strings, keyBytesMax, false);
+  }
+
+  HookedStrings(ByteStrings strings, int keyBytesMax, boolean isRemote) {
     this.strings = strings;
     this.keyBytesMax = keyBytesMax;
+    this.isRemote = isRemote;
+  }
+
+  @Override
+  public boolean isRemote() {
+    return isRemote;
   }
 
   private static void nothing(String operation) {}
@@ -60,7 +75,13 @@ final class HookedStrings implements ByteStrings {
         Proxy.newProxyInstance(
             ByteSession.class.getClassLoader(),
             new Class<?>[] {ByteSession.class},
-            (_, method, arguments) -> run(session, method, arguments));
+            (proxy, method, arguments) -> {
+              if (!method.isDefault()) {
+                return run(session, method, arguments);
+              }
+              before.accept(method.getName());
+              return InvocationHandler.invokeDefault(proxy, method, arguments);
+            });
   }
 
   private @Nullable Object run(ByteSession session, Method method, Object @Nullable [] arguments)

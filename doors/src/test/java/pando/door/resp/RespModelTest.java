@@ -19,6 +19,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.door.resp.TestDoor.Form;
 import pando.index.Seeds;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /** Random scripts of all commands on keys, through a client that others have written. */
@@ -419,6 +421,53 @@ class RespModelTest {
     }
   }
 
+  /** Many requests are sent before a reply is read; most are GETs and SETs. */
+  @ParameterizedTest
+  @EnumSource
+  void shouldAnswerPipelinesAsTheModelDoes(Form form) throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(3102));
+    Draw draw = new Draw(random, form);
+    Model model = new Model();
+    try (TestDoor door = TestDoor.open(form);
+        Jedis jedis = door.jedis()) {
+      for (int step = 0; step < STEPS / 20; step++) {
+        List<String> asked = new ArrayList<>();
+        List<@Nullable Object> expected = new ArrayList<>();
+        List<Response<Object>> replies = new ArrayList<>();
+        try (Pipeline pipeline = jedis.pipelined()) {
+          int percent = random.nextInt(101);
+          for (int i = random.nextInt(150); i >= 0; i--) {
+            boolean isPlain = random.nextInt(20) > 0;
+            boolean gets = random.nextInt(100) < percent;
+            String name = isPlain ? (gets ? "GET" : "SET") : draw.name();
+            List<String> arguments =
+                !isPlain
+                    ? draw.arguments(name)
+                    : gets ? List.of(draw.key(false)) : List.of(draw.key(false), draw.value());
+            asked.add(step + ": " + name + " " + arguments);
+            expected.add(answer(model, name, arguments));
+            replies.add(pipeline.sendCommand(() -> name.getBytes(ISO_8859_1), bytes(arguments)));
+          }
+        }
+        for (int i = 0; i < asked.size(); i++) {
+          assertThat(answer(replies.get(i))).as(asked.get(i)).isEqualTo(expected.get(i));
+        }
+      }
+    }
+  }
+
+  private static @Nullable Object answer(Response<Object> reply) {
+    try {
+      return text(reply.get());
+    } catch (JedisDataException e) {
+      return "-" + e.getMessage();
+    }
+  }
+
+  private static byte[][] bytes(List<String> arguments) {
+    return arguments.stream().map(each -> each.getBytes(ISO_8859_1)).toArray(byte[][]::new);
+  }
+
   private static @Nullable Object answer(Model model, String name, List<String> arguments) {
     try {
       return model.run(name, arguments);
@@ -430,11 +479,9 @@ class RespModelTest {
   }
 
   private static @Nullable Object answer(Jedis jedis, String name, List<String> arguments) {
-    byte[][] bytes =
-        arguments.stream().map(each -> each.getBytes(ISO_8859_1)).toArray(byte[][]::new);
     String given = name.length() % 2 == 0 ? name.toLowerCase(Locale.ROOT) : name;
     try {
-      return text(jedis.sendCommand(() -> given.getBytes(ISO_8859_1), bytes));
+      return text(jedis.sendCommand(() -> given.getBytes(ISO_8859_1), bytes(arguments)));
     } catch (JedisDataException e) {
       return "-" + e.getMessage();
     }

@@ -23,7 +23,9 @@ record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCl
     /** Byte strings that it shares. */
     SHARED,
     /** The same with keys of {@value #SHORT_BYTES} bytes at the most. */
-    SHARED_SHORT;
+    SHARED_SHORT,
+    /** Those that look as if they were in other processes. */
+    REMOTE;
 
     static final int SHORT_BYTES = 4;
 
@@ -32,8 +34,13 @@ record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCl
         case OWN -> RespDoor.open(index, options);
         case SHARED -> RespDoor.openShared(index, options);
         case SHARED_SHORT -> RespDoor.openShared(new HookedStrings(index, SHORT_BYTES), options);
+        case REMOTE -> RespDoor.openShared(remote(index), options);
       };
     }
+  }
+
+  static HookedStrings remote(ByteIndex index) {
+    return new HookedStrings(index, index.keyBytesMax(), true);
   }
 
   static TestDoor open(UnaryOperator<RespOptions> options) throws IOException {

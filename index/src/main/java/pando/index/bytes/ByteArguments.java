@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -66,6 +67,18 @@ public final class ByteArguments {
     Objects.requireNonNull(visitor, "visitor");
     if (limit < 0) {
       throw new IllegalArgumentException("limit is negative: limit=" + limit);
+    }
+  }
+
+  /**
+   * Checks that there is a value for each key.
+   *
+   * @throws IllegalArgumentException if there are more of them, or fewer
+   */
+  public static void checkCounts(List<MemorySegment> keys, List<MemorySegment> values) {
+    if (keys.size() != values.size()) {
+      throw new IllegalArgumentException(
+          "not as many values as keys: keys=%s, values=%s".formatted(keys.size(), values.size()));
     }
   }
 

@@ -1,6 +1,7 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +89,53 @@ public interface ByteSession extends AutoCloseable {
 
   /** Removes a key if it is there, and does not say whether it was. */
   void discard(MemorySegment wanted);
+
+  /**
+   * Looks up several keys. Each is a lookup of its own, as by {@link #get}, in any order; the
+   * receiver gets what they came to in the order of the keys. A failure is that of one lookup, and
+   * the others are done. Over a network many are under way at a time.
+   *
+   * <p>The receiver must not use the session, and what it throws ends this method. {@link #key()}
+   * and {@link #value()} are of no use afterwards until another operation.
+   *
+   * @throws IllegalStateException if the session or the byte strings are closed; perhaps only for
+   *     those keys that the receiver has not got
+   */
+  default void getAll(List<MemorySegment> keys, ByteReceiver receiver) {
+    boolean goesOn = true;
+    for (int i = 0; goesOn && i < keys.size(); i++) {
+      MemorySegment found = null;
+      RuntimeException failure = null;
+      try {
+        found = get(keys.get(i)) ? value() : null;
+      } catch (RuntimeException e) {
+        failure = e;
+      }
+      goesOn = receiver.receive(i, found, failure);
+    }
+  }
+
+  /**
+   * Stores several values. Each is a {@link #store} of its own, in any order, but values of the
+   * same key are stored in that of the list. The rest is as in {@link #getAll}.
+   *
+   * @param values as many as keys
+   * @throws IllegalArgumentException if they are not as many
+   */
+  default void storeAll(
+      List<MemorySegment> keys, List<MemorySegment> values, ByteReceiver receiver) {
+    ByteArguments.checkCounts(keys, values);
+    boolean goesOn = true;
+    for (int i = 0; goesOn && i < keys.size(); i++) {
+      RuntimeException failure = null;
+      try {
+        store(keys.get(i), values.get(i));
+      } catch (RuntimeException e) {
+        failure = e;
+      }
+      goesOn = receiver.receive(i, null, failure);
+    }
+  }
 
   /** Finds the entry with the greatest key at or below a key. */
   boolean floor(MemorySegment wanted);

@@ -1,0 +1,129 @@
+package pando.client;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import pando.client.server.FrameService;
+import pando.index.Partitioning;
+import pando.index.bytes.ByteStrings;
+
+/**
+ * A host with two compute servers of byte strings, without sockets: they answer while a client
+ * waits, and each wait counts. For one thread at a time.
+ */
+public final class FramesHost implements ClientHost {
+  private static final List<String> ADDRESSES = List.of("compute:1", "compute:2");
+
+  private final List<FrameService> services = new ArrayList<>();
+  private long nanos;
+  private long waits;
+  private long operations;
+
+  /** Has both servers serve the same byte strings, half of the keys each. */
+  public FramesHost(ByteStrings strings) {
+    Partitioning halves = Partitioning.equalWidth(ADDRESSES.size());
+    Routes routes = Routes.of(halves, owner -> Optional.of(ADDRESSES.get(owner)));
+    ADDRESSES.forEach(_ -> services.add(new FrameService(strings, () -> routes)));
+  }
+
+  /** Connects a client; closing it closes the servers. */
+  public PandoClient connect() {
+    return PandoClient.connect(ADDRESSES, ClientOptions.defaults(), this);
+  }
+
+  /** Returns how often a client has waited for a server. */
+  public long waits() {
+    return waits;
+  }
+
+  /** Returns how many operations the servers have done. */
+  public long operations() {
+    return operations;
+  }
+
+  @Override
+  public long nanoTime() {
+    return nanos;
+  }
+
+  @Override
+  public void pause(long duration) {
+    nanos += duration;
+  }
+
+  @Override
+  public long random() {
+    return 1;
+  }
+
+  @Override
+  public Line line(String address) {
+    return new FramesLine(services.get(ADDRESSES.indexOf(address)));
+  }
+
+  @Override
+  public void close() {
+    services.forEach(FrameService::close);
+  }
+
+  private final class FramesLine implements Line, ByteChannel {
+    private final FrameService service;
+    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
+    private ByteBuffer responses = ByteBuffer.allocate(0);
+
+    FramesLine(FrameService service) {
+      this.service = Objects.requireNonNull(service);
+    }
+
+    @Override
+    public ByteChannel open() {
+      return this;
+    }
+
+    @Override
+    public void await(long nanosMax) throws IOException {
+      if (responses.hasRemaining()) {
+        return;
+      }
+      waits++;
+      byte[] asked = requests.toByteArray();
+      requests.reset();
+      responses = ByteBuffer.wrap(service.serve(asked, _ -> operations++));
+    }
+
+    @Override
+    public int write(ByteBuffer from) {
+      byte[] bytes = new byte[from.remaining()];
+      from.get(bytes);
+      requests.writeBytes(bytes);
+      return bytes.length;
+    }
+
+    @Override
+    public int read(ByteBuffer to) {
+      int bytes = Math.min(responses.remaining(), to.remaining());
+      to.put(responses.slice().limit(bytes));
+      responses.position(responses.position() + bytes);
+      return bytes;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void awaitRoom(boolean awaits) {}
+
+    @Override
+    public void end() {}
+
+    @Override
+    public void close() {}
+  }
+}
