@@ -205,6 +205,8 @@ final class OpenMap<K, V> implements AutoCloseable {
       assertThat(space.bytesInUse()).isZero();
     }
     if (byteIndex != null) {
+      // What was replaced is freed once the labels are written.
+      byteIndex.flush();
       // Blocks that became empty while the write-back held a neighbour stay: they are small.
       assertThat(byteIndex.poolBytes()).isLessThan(EMPTY_BYTES_MAX);
     }
