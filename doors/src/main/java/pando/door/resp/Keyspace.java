@@ -25,8 +25,8 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   final int markBytes;
 
   /**
-   * Where the keys that clients may give end, {@code null} if they do not. Where keys are as clients
-   * give them, named maps may have keys behind; clients neither see nor change these.
+   * Where the keys that clients may give end, {@code null} if they do not. Where keys are as
+   * clients give them, named maps may have keys behind; clients neither see nor change these.
    */
   private final byte @Nullable [] end;
 
@@ -143,9 +143,7 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
 
   /** Returns whether a key that was found is in a database. */
   boolean isIn(int database, MemorySegment key) {
-    return markBytes == 0
-        ? !KeyBounds.isReserved(key)
-        : key.get(JAVA_BYTE, 0) == database;
+    return markBytes == 0 ? !KeyBounds.isReserved(key) : key.get(JAVA_BYTE, 0) == database;
   }
 
   /** Returns whether a value that was found is a string. */
