@@ -13,8 +13,8 @@ package pando.index;
  *
  * <p>Bounds of ranges are fences between leaves. ORCA cuts a leaf at the key that is asked for; the
  * other systems round the key down to a fence, as ORCA does where a part of a leaf would cover a
- * single key, or the pool has no room for it.
- * Changes are made one at a time, under the lock of the partition table in the pool. Thread-safe.
+ * single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
+ * partition table in the pool. Thread-safe.
  */
 public interface MovablePartitions {
   /**

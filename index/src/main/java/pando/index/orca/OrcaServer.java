@@ -150,8 +150,8 @@ final class OrcaServer extends HostedServer {
   }
 
   /**
-   * Cuts the leaf of a key there, while no operation is under way. Returns the key, or the least one
-   * of its leaf if that cannot be cut.
+   * Cuts the leaf of a key there, while no operation is under way. Returns the key, or the least
+   * one of its leaf if that cannot be cut.
    */
   long cut(long key) {
     withContext(context -> {

@@ -16,7 +16,8 @@ class OrcaCutTest {
   private static final int KEYS = 20_000;
 
   private static OrcaIndex index(Fabric fabric) {
-    return OrcaIndex.create(fabric, OrcaOptions.defaults().withComputeServers(2).withCacheBytes(512 << 10));
+    return OrcaIndex.create(
+        fabric, OrcaOptions.defaults().withComputeServers(2).withCacheBytes(512 << 10));
   }
 
   private static void check(OrcaIndex index, TreeMap<Long, Long> model) {
