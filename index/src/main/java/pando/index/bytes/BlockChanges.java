@@ -29,7 +29,7 @@ final class BlockChanges {
   private static final int PADDING = 64;
 
   /** Rounds that make room for one block or value, while others may take it. */
-  private static final int ROUNDS_MAX = 4;
+  private static final int ROUNDS_MAX = 20;
 
   private final ByteIndex index;
   private final BlockReader reader;

@@ -44,7 +44,7 @@ class ByteCrowdTest {
         SplittableRandom random = new SplittableRandom(seed + t);
         tasks.add(() -> {
           try (ByteSession session = index.session()) {
-            for (int i = 0; i < 300; i++) {
+            for (int i = 0; i < 150; i++) {
               MemorySegment key = MemorySegment.ofArray(ByteKeys.draw(random, 4));
               try {
                 if (random.nextInt(8) == 0) {
