@@ -28,9 +28,6 @@ final class BlockChanges {
    */
   private static final int PADDING = 64;
 
-  /** Rounds that make room for one block or value, while others may take it. */
-  private static final int ROUNDS_MAX = 20;
-
   private final ByteIndex index;
   private final BlockReader reader;
   private final Blobs blobs;
@@ -249,7 +246,7 @@ final class BlockChanges {
         return store.getAsLong();
       } catch (PoolFullException e) {
         boolean mayHaveRoom = index.superseded.makeRoom(rounds, labels, blobs, all);
-        if (!mayHaveRoom || attempt == ROUNDS_MAX) {
+        if (!mayHaveRoom) {
           throw e;
         }
       }
