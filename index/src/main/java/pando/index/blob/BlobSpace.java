@@ -147,9 +147,16 @@ public final class BlobSpace implements AutoCloseable {
     return bytes;
   }
 
-  /** Returns how much of the pool a word's blob takes, in bytes; 0 if the word has its value. */
+  /**
+   * Returns how much of the pool a word's value takes, in bytes; 0 if the word has its value. Of a
+   * value of several parts, what it may take at the most.
+   */
   public long bytesOf(long word) {
-    return BlobWord.isBlob(word) && holds(word) ? classes.bytes(BlobWord.sizeClass(word)) : 0;
+    if (!BlobWord.isBlob(word) || !holds(word)) {
+      return 0;
+    }
+    long bytes = classes.bytes(BlobWord.sizeClass(word));
+    return BlobWord.hasParts(word) ? bytes / Long.BYTES * classes.bytesMax() : bytes;
   }
 
   /** Counts a blob that is to be freed later, or takes it back; not where a word is damaged. */

@@ -1,6 +1,7 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
@@ -52,15 +53,14 @@ final class BlockChanges {
   private MemorySegment before = wordBytes;
   private boolean matches;
 
-  /** The block that absorbed another one last. */
-  private BlockEntry absorbing;
+  /** Two blocks that are to be joined: this session holds both latches. */
+  private List<BlockEntry> joining = List.of();
 
   BlockChanges(ByteIndex index, BlockReader reader) {
     this.index = index;
     this.reader = reader;
     this.blobs = reader.blobs;
     this.labels = index.labels.session();
-    this.absorbing = reader.entry;
   }
 
   /** Returns the value that the last operation found, if it says what it found. */
@@ -214,21 +214,18 @@ final class BlockChanges {
   }
 
   /**
-   * Writes labels, and frees what they do not lead to any more; returns whether no label waits.
+   * Writes labels, and frees what they do not lead to any more.
    *
+   * @return whether no label waits that waited before
    * @throws PandoException if a step fails; what is left is done later
    */
   boolean settleSuperseded() {
-    return settleSuperseded(null);
+    return index.superseded.settle(labels, blobs, List.of());
   }
 
-  /**
-   * As {@link #settleSuperseded()}.
-   *
-   * @param latched a block whose latch this session holds, {@code null} if it holds none
-   */
-  boolean settleSuperseded(@Nullable BlockEntry latched) {
-    return index.superseded.settle(labels, blobs, latched);
+  /** As {@link #settleSuperseded()}, for a session that holds a block's latch. */
+  boolean settleSuperseded(BlockEntry latched) {
+    return index.superseded.settle(labels, blobs, List.of(latched));
   }
 
   /** Frees what a block was, once no label in the pool leads to it. */
@@ -241,13 +238,15 @@ final class BlockChanges {
    * sessions may be faster.
    */
   private long withRoom(BlockEntry latched, LongSupplier store) {
+    List<BlockEntry> all = joining.isEmpty() ? List.of(latched) : joining;
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       long rounds = index.superseded.rounds();
       try {
         return store.getAsLong();
       } catch (PoolFullException e) {
-        if (!index.superseded.makeRoom(rounds, labels, blobs, latched)) {
+        boolean mayHaveRoom = index.superseded.makeRoom(rounds, labels, blobs, all);
+        if (!mayHaveRoom) {
           throw e;
         }
       }
@@ -301,11 +300,15 @@ final class BlockChanges {
       Block next = merge.merged();
       if (next.usedBytes() > index.options.blockBytes() && next.count() > 1) {
         splitIfRoom(entry, next, cut(merge, next));
-      } else if (!isSmall(next.usedBytes()) || delta.removedBytes() == 0 || !joins(entry, next)) {
+      } else if (isSmall(next.usedBytes())
+          && delta.removedBytes() > 0
+          && joins(entry, next, merge)) {
+        return;
+      } else {
         replace(entry, next, Outline.of(next));
       }
     }
-    merge.freeReplaced(entry.state().isGone() ? absorbing : entry, index.superseded);
+    merge.freeReplaced(entry, index.superseded);
   }
 
   private static int cut(BlockMerge merge, Block next) {
@@ -523,30 +526,37 @@ final class BlockChanges {
     }
   }
 
-  /** Makes one block of a small one and a neighbour; returns whether there was one for it. */
-  private boolean joins(BlockEntry entry, Block small) {
+  /**
+   * Makes one block of a small one and a neighbour; returns whether there was one for it.
+   *
+   * @param merge of which the small one is the result
+   */
+  private boolean joins(BlockEntry entry, Block small, BlockMerge merge) {
     boolean joined =
-        small.hasHigh() && joins(entry, small, index.directory.find(small.high()), false);
+        small.hasHigh() && joins(entry, small, merge, index.directory.find(small.high()), false);
     BlockEntry left = joined ? null : index.directory.before(small.low());
-    return joined || (left != null && joins(entry, small, left, true));
+    return joined || (left != null && joins(entry, small, merge, left, true));
   }
 
-  private boolean joins(BlockEntry entry, Block small, BlockEntry neighbour, boolean isLeft) {
+  private boolean joins(
+      BlockEntry entry, Block small, BlockMerge merge, BlockEntry neighbour, boolean isLeft) {
     if (!neighbour.tryLatch()) {
       return false;
     }
     try {
-      return joinsLatched(entry, small, neighbour, isLeft);
+      joining = List.of(entry, neighbour);
+      return joinsLatched(entry, small, merge, neighbour, isLeft);
     } catch (PoolFullException e) {
       return false;
     } finally {
+      joining = List.of();
       reader.setLatched(entry);
       neighbour.unlatch();
     }
   }
 
   private boolean joinsLatched(
-      BlockEntry entry, Block small, BlockEntry neighbour, boolean isLeft) {
+      BlockEntry entry, Block small, BlockMerge merge, BlockEntry neighbour, boolean isLeft) {
     if (index.unsettled.isDoubtful(entry) || index.unsettled.isDoubtful(neighbour)) {
       return false;
     }
@@ -554,8 +564,8 @@ final class BlockChanges {
     if (read == null) {
       return false;
     }
-    BlockMerge merge = new BlockMerge(read, neighbour.state().delta());
-    Block other = merge.merged();
+    BlockMerge its = new BlockMerge(read, neighbour.state().delta());
+    Block other = its.merged();
     Block left = isLeft ? other : small;
     Block right = isLeft ? small : other;
     if (!left.hasHigh()
@@ -563,8 +573,9 @@ final class BlockChanges {
         || Blocks.joinedBytes(left, right) > joinedMax()) {
       return false;
     }
-    absorbing = isLeft ? neighbour : entry;
+    BlockEntry absorbing = isLeft ? neighbour : entry;
     join(absorbing, isLeft ? entry : neighbour, Blocks.joined(left, right));
+    its.freeReplaced(absorbing, index.superseded);
     merge.freeReplaced(absorbing, index.superseded);
     return true;
   }

@@ -1,6 +1,8 @@
 package pando.index.bytes;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -9,7 +11,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.WaitLimit;
@@ -38,6 +39,11 @@ final class Superseded {
    * stored before it began. It stores the labels that have waited for others (2), and flushes once
    * more. Then it frees and discards what was put out of use before it began.
    *
+   * A round leaves out labels of blocks that others have latched. In the pool such a label still
+   * leads to the block before it was split, which counts in place of all blocks in its range. It
+   * needs its values, and the blocks behind its range. So what was put out of use since a label
+   * began to wait is kept as long as that label waits, whichever block it belonged to.
+   *
    * The sweeper makes a round in each of its walks. Where the pool is full, or much waits, sessions
    * make one.
    */
@@ -65,8 +71,15 @@ final class Superseded {
   private static final class Waiting {
     private final List<Old> old = new ArrayList<>();
 
+    /** The last round that had begun when it began to wait. */
+    private volatile long since;
+
     /** The last round that had begun when others were stored for which it waits. */
     private long round;
+
+    Waiting(long since) {
+      this.since = since;
+    }
   }
 
   private final ByteIndex index;
@@ -74,7 +87,10 @@ final class Superseded {
   private final AtomicLong round = new AtomicLong();
   private final Queue<Old> old = new ConcurrentLinkedQueue<>();
 
-  /** Blocks whose labels wait. Who adds, changes or removes one holds the block's latch. */
+  /**
+   * Blocks whose labels wait. Who adds, changes or removes one holds the block's latch. What one
+   * waits for goes to another one while this map is locked.
+   */
   private final Map<BlockEntry, Waiting> waiting = new ConcurrentHashMap<>();
 
   private final AtomicLong bytes = new AtomicLong();
@@ -99,7 +115,7 @@ final class Superseded {
   }
 
   private Waiting waitingOf(BlockEntry entry) {
-    return waiting.computeIfAbsent(entry, _ -> new Waiting());
+    return waiting.computeIfAbsent(entry, _ -> new Waiting(round.get()));
   }
 
   /** Frees a blob once no label in the pool leads to it by way of what a block was before. */
@@ -114,9 +130,14 @@ final class Superseded {
    * @param entry of the other one; its label waits if that of the absorbed block does
    */
   void absorb(BlockEntry entry, BlockEntry absorbed, long absorbedWord) {
-    Waiting its = waiting.remove(absorbed);
-    if (its != null) {
-      waitingOf(entry).old.addAll(its.old);
+    synchronized (waiting) {
+      Waiting its = waiting.get(absorbed);
+      if (its != null) {
+        Waiting by = waitingOf(entry);
+        by.old.addAll(its.old);
+        by.since = Math.min(by.since, its.since);
+        waiting.remove(absorbed);
+      }
     }
     add(entry, absorbed.label, BlockSession.BLOCKS, absorbedWord);
   }
@@ -146,7 +167,7 @@ final class Superseded {
    * Makes a round, unless nothing waits, nor has since a round; returns whether there may be more
    * room in the pool now.
    */
-  boolean makeRoom(long since, Session labels, Blobs blobs, BlockEntry latched) {
+  boolean makeRoom(long since, Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     if (old.isEmpty() && waiting.isEmpty() && !busy.get() && round.get() == since) {
       return false;
     }
@@ -155,30 +176,28 @@ final class Superseded {
   }
 
   /**
-   * Makes a round: afterwards nothing waits that was put out of use before, but of blocks that
-   * others have latched.
+   * Makes a round: afterwards nothing waits that was put out of use before, but where others have
+   * blocks latched.
    *
-   * @param latched a block whose latch this thread holds, {@code null} if it holds none
-   * @return whether no label waits any more
+   * @param latched blocks whose latches this thread holds
+   * @return whether no label waits that waited before
    * @throws PandoException if a step fails; what is left waits for the next round
    */
-  boolean settle(Session labels, Blobs blobs, @Nullable BlockEntry latched) {
+  boolean settle(Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     lock(blobs);
     try {
       long now = round.incrementAndGet();
       index.labels.flush();
       List<Old> free = new ArrayList<>();
       try {
-        boolean stored = storeWaiting(now, labels, latched, free);
-        if (stored) {
-          index.labels.flush();
-        }
-        takeOld(now, free);
+        long since = storeWaiting(now, labels, latched, free);
+        free.removeIf(each -> each.round >= since && old.add(each));
+        takeOld(Math.min(now, since), free);
         free(free, labels, blobs);
+        return since >= now;
       } finally {
         old.addAll(free);
       }
-      return waiting.isEmpty();
     } finally {
       busy.set(false);
     }
@@ -192,22 +211,48 @@ final class Superseded {
     }
   }
 
-  /** Stores labels that waited; returns whether there were any. */
-  private boolean storeWaiting(
-      long now, Session labels, @Nullable BlockEntry latched, List<Old> free) {
-    boolean stored = false;
-    for (BlockEntry entry : waiting.keySet()) {
-      if (entry == latched || entry.tryLatch()) {
+  /**
+   * Stores labels that waited, and flushes them.
+   *
+   * @param free receives what waited with them
+   * @return since which round some have waited that are left, {@link Long#MAX_VALUE} if none is
+   */
+  private long storeWaiting(
+      long now, Session labels, Collection<BlockEntry> latched, List<Old> free) {
+    long since = Long.MAX_VALUE;
+    boolean isAnyStored = false;
+    for (Map.Entry<BlockEntry, Waiting> each : allWaiting()) {
+      BlockEntry entry = each.getKey();
+      boolean isLatched = latched.contains(entry);
+      boolean isStored = false;
+      if (isLatched || entry.tryLatch()) {
         try {
-          stored |= storeWaiting(entry, now, labels, free);
+          isStored = storeWaiting(entry, now, labels, free);
         } finally {
-          if (entry != latched) {
+          if (!isLatched) {
             entry.unlatch();
           }
         }
       }
+      isAnyStored |= isStored;
+      if (!isStored) {
+        since = Math.min(since, each.getValue().since);
+      }
     }
-    return stored;
+    if (isAnyStored) {
+      index.labels.flush();
+    }
+    return since;
+  }
+
+  /** Returns all blocks whose labels wait, in the order of their labels. */
+  private List<Map.Entry<BlockEntry, Waiting>> allWaiting() {
+    List<Map.Entry<BlockEntry, Waiting>> all;
+    synchronized (waiting) {
+      all = new ArrayList<>(waiting.entrySet());
+    }
+    all.sort(Comparator.comparingLong(each -> each.getKey().label));
+    return all;
   }
 
   private boolean storeWaiting(BlockEntry entry, long now, Session labels, List<Old> free) {
@@ -215,14 +260,19 @@ final class Superseded {
     if (its == null || its.round >= now) {
       return false;
     }
+    if (entry.state().isGone()) {
+      // An error struck before another block had taken over what waited.
+      waiting.remove(entry);
+      return false;
+    }
     labels.store(entry.label, entry.state().word());
     waiting.remove(entry);
-    its.old.forEach(each -> free.add(new Old(each.label, each.seed, each.word, now)));
+    free.addAll(its.old);
     return true;
   }
 
-  private void takeOld(long now, List<Old> free) {
-    for (Old next = old.peek(); next != null && next.round < now; next = old.peek()) {
+  private void takeOld(long before, List<Old> free) {
+    for (Old next = old.peek(); next != null && next.round < before; next = old.peek()) {
       free.add(old.remove());
     }
   }
