@@ -269,8 +269,11 @@ final class BlockSession implements ByteSession {
       return 0;
     }
     int below = view.block().covers(from) ? OrderedRecords.below(view.find(from)) : 0;
-    boolean ends = to != null && view.block().covers(to);
-    return Math.max(0, (ends ? OrderedRecords.below(view.find(to)) : view.count()) - below);
+    int end = view.count();
+    if (to != null && view.block().covers(to)) {
+      end = OrderedRecords.below(view.find(to));
+    }
+    return Math.max(0, end - below);
   }
 
   private void begin(MemorySegment wanted) {
