@@ -131,7 +131,7 @@ final class NamedMaps implements AutoCloseable {
             "the map has other codecs: name=%s, keys=%s, given=%s, values=%s, given=%s"
                 .formatted(name, entry.keys(), keys.name(), entry.values(), values.name()));
       }
-      PandoMap<K, V> map = open(name, entry.number(), keys, values);
+      PandoMap<K, V> map = open(entry.number(), keys, values);
       if (map != null) {
         return map;
       }
@@ -169,8 +169,7 @@ final class NamedMaps implements AutoCloseable {
   }
 
   /** Opens a map by its number; returns {@code null} if this object has dropped it. */
-  private <K, V> @Nullable PandoMap<K, V> open(
-      String name, int number, KeyCodec<K> keys, ValueCodec<V> values) {
+  private <K, V> @Nullable PandoMap<K, V> open(int number, KeyCodec<K> keys, ValueCodec<V> values) {
     PandoMap<K, V> map = share(number, keys, values);
     synchronized (opened) {
       if (closed) {
@@ -189,6 +188,7 @@ final class NamedMaps implements AutoCloseable {
     return PandoMap.of(index, catalogue, map -> forget(number, map));
   }
 
+  @SuppressWarnings("ReferenceEquality") // Maps are equal by their entries.
   private void forget(int number, PandoMap<?, ?> map) {
     synchronized (opened) {
       opened.computeIfPresent(
