@@ -100,20 +100,24 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
    * @throws Refusal if a named map may have it, or if it is too long
    */
   void checkKey(RespRequest request, int i) {
-    int length = request.length(i);
-    RespCall.checkLength("key", length, keyBytesMax());
-    byte @Nullable [] reserved = end;
-    if (reserved != null
-        && length >= reserved.length
-        && Arrays.equals(
-            reserved,
-            0,
-            reserved.length,
-            request.bytes(),
-            request.start(i),
-            request.start(i) + reserved.length)) {
+    RespCall.checkLength("key", request.length(i), keyBytesMax());
+    if (isReserved(request, i)) {
       throw new Refusal("ERR keys that begin with nine bytes 0xFF belong to named maps");
     }
+  }
+
+  /** Returns whether an argument is a key that a named map may have. */
+  private boolean isReserved(RespRequest request, int i) {
+    byte @Nullable [] first = end;
+    int start = request.start(i);
+    return first != null
+        && request.length(i) >= first.length
+        && Arrays.equals(first, 0, first.length, request.bytes(), start, start + first.length);
+  }
+
+  /** Returns whether an argument is a key that clients may give. */
+  boolean isKey(RespRequest request, int i) {
+    return request.length(i) <= keyBytesMax() && !isReserved(request, i);
   }
 
   /** Returns the end of a range, or that of all keys if it comes before. */

@@ -73,7 +73,7 @@ final class RespBatch {
   private static boolean isAllowed(RespCall call) {
     return !call.client.isStranger
         && !call.client.hasRefusedTransaction
-        && call.request.length(1) <= call.keyspace.keyBytesMax()
+        && call.keyspace.isKey(call.request, 1)
         && (call.request.count() < 3 || call.request.length(2) <= call.keyspace.stringBytesMax());
   }
 

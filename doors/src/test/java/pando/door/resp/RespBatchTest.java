@@ -77,6 +77,19 @@ class RespBatchTest {
     assertThat(ask("MGET a b c d")).containsExactly("[4, 2, 3, 5]");
   }
 
+  /** What is refused for its key is answered in its turn. */
+  @Test
+  void shouldAnswerInOrderWhatIsRefused() throws IOException {
+    String reserved = "\u00ff".repeat(9);
+    List<String> replies =
+        ask("SET a 1", "SET " + reserved + " 2", "GET a", "GET " + reserved, "GET a");
+    assertThat(replies.get(0)).isEqualTo("+OK");
+    assertThat(replies.get(1)).startsWith("-ERR").contains("named maps");
+    assertThat(replies.get(2)).isEqualTo("1");
+    assertThat(replies.get(3)).startsWith("-ERR").contains("named maps");
+    assertThat(replies.get(4)).isEqualTo("1");
+  }
+
   /** A row ends where a request of another kind comes, which sees all that came before it. */
   @Test
   void shouldKeepTheOrderOfDifferentKinds() throws IOException {

@@ -37,14 +37,14 @@ class ByteCrowdTest {
   void shouldRefuseChangesOfManySessionsInAFullPool() throws Exception {
     long seed = Seeds.of(2701);
     AtomicLong refused = new AtomicLong();
-    try (Fabric pool = Pools.open(2, 640 << 10, 1);
+    try (Fabric pool = Pools.open(2, 512 << 10, 1);
         ByteIndex index = ByteIndex.create(pool, options())) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int t = 0; t < THREADS; t++) {
         SplittableRandom random = new SplittableRandom(seed + t);
         tasks.add(() -> {
           try (ByteSession session = index.session()) {
-            for (int i = 0; i < 150; i++) {
+            for (int i = 0; i < 300 || (refused.get() == 0 && i < 20_000); i++) {
               MemorySegment key = MemorySegment.ofArray(ByteKeys.draw(random, 4));
               try {
                 if (random.nextInt(8) == 0) {
