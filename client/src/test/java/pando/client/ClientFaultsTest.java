@@ -153,6 +153,7 @@ class ClientFaultsTest {
   }
 
   @Test
+  @SuppressWarnings("try") // It is closed in the middle.
   void shouldStayInterruptedWhereTheClientIsClosedWhileItPauses() {
     try (PandoClient client = connect();
         ClientSession session = client.session()) {

@@ -36,7 +36,9 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   Keyspace(ByteStrings strings, int markBytes) {
     this.strings = strings;
     this.markBytes = markBytes;
-    this.end = markBytes == 0 ? KeyBounds.reserved().toArray(JAVA_BYTE) : null;
+    byte[] reserved = KeyBounds.reserved().toArray(JAVA_BYTE);
+    boolean hasReserved = markBytes == 0 && strings.keyBytesMax() >= reserved.length;
+    this.end = hasReserved ? reserved : null;
   }
 
   /** Returns the number of databases. */
