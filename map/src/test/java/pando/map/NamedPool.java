@@ -59,11 +59,7 @@ final class NamedPool implements AutoCloseable {
 
   private ByteStrings dex() {
     DexOptions options =
-        (DexOptions)
-            DexOptions.defaults()
-                .withComputeServers(2)
-                .withCacheBytes(1 << 20)
-                .with("key-bytes", "64");
+        DexOptions.defaults().withComputeServers(2).withCacheBytes(1 << 20).with("key-bytes", "64");
     DexIndex index = DexIndex.create(fabric, options);
     closings.addFirst(index::close);
     DexStrings made = DexStrings.over(index);
