@@ -4,12 +4,9 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
-import java.nio.ByteBuffer;
-import java.nio.channels.ByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +18,7 @@ import pando.client.ClientHost;
 import pando.client.ClientOptions;
 import pando.client.PandoClient;
 import pando.client.Routes;
+import pando.client.server.FrameLine;
 import pando.client.server.FrameService;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
@@ -157,58 +155,19 @@ class DoorOverClientTest {
     }
   }
 
-  private final class HostLine implements ClientHost.Line, ByteChannel {
+  private final class HostLine extends FrameLine {
     private final FrameService service;
-    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
-    private ByteBuffer responses = ByteBuffer.allocate(0);
 
     HostLine(FrameService service) {
       this.service = service;
     }
 
     @Override
-    public ByteChannel open() {
-      return this;
-    }
-
-    @Override
     public void await(long nanosMax) throws IOException {
-      if (!responses.hasRemaining()) {
+      if (!hasResponses()) {
         waits.incrementAndGet();
-        byte[] asked = requests.toByteArray();
-        requests.reset();
-        responses = ByteBuffer.wrap(service.serve(asked, _ -> {}));
+        addResponses(service.serve(takeRequests(), _ -> {}));
       }
     }
-
-    @Override
-    public int write(ByteBuffer from) {
-      byte[] bytes = new byte[from.remaining()];
-      from.get(bytes);
-      requests.writeBytes(bytes);
-      return bytes.length;
-    }
-
-    @Override
-    public int read(ByteBuffer to) {
-      int bytes = Math.min(responses.remaining(), to.remaining());
-      to.put(responses.slice().limit(bytes));
-      responses.position(responses.position() + bytes);
-      return bytes;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public void awaitRoom(boolean awaits) {}
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }

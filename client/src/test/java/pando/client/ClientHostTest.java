@@ -3,10 +3,7 @@ package pando.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.ByteChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import pando.client.server.FrameLine;
 import pando.client.server.FrameService;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
@@ -119,61 +117,18 @@ class ClientHostTest {
     public void close() {}
   }
 
-  /** Serves what goes when the client waits. */
-  private final class DoorLine implements ClientHost.Line, ByteChannel {
-    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
-    private ByteBuffer responses = ByteBuffer.allocate(0);
-    private boolean isCut;
-
-    @Override
-    public ByteChannel open() {
-      requests.reset();
-      responses.limit(responses.position());
-      isCut = false;
-      return this;
-    }
-
+  private final class DoorLine extends FrameLine {
     @Override
     public void await(long nanosMax) throws IOException {
+      byte[] asked = takeRequests();
       if (!cutsBefore) {
-        byte[] asked = requests.toByteArray();
-        byte[] answer = isClosed ? FrameService.goodbye() : door.serve(asked, key -> {});
-        responses = ByteBuffer.wrap(cutsBehind ? new byte[0] : answer);
+        addResponses(isClosed ? FrameService.goodbye() : door.serve(asked, key -> {}));
       }
-      requests.reset();
-      isCut = cutsBefore || cutsBehind;
+      if (cutsBefore || cutsBehind) {
+        cut();
+      }
       cutsBefore = false;
       cutsBehind = false;
     }
-
-    @Override
-    public int write(ByteBuffer from) {
-      byte[] bytes = new byte[from.remaining()];
-      from.get(bytes);
-      requests.writeBytes(bytes);
-      return bytes.length;
-    }
-
-    @Override
-    public int read(ByteBuffer to) {
-      int bytes = Math.min(responses.remaining(), to.remaining());
-      to.put(responses.slice().limit(bytes));
-      responses.position(responses.position() + bytes);
-      return bytes == 0 && isCut ? -1 : bytes;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return !isCut;
-    }
-
-    @Override
-    public void awaitRoom(boolean awaits) {}
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }

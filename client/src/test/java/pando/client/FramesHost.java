@@ -1,13 +1,11 @@
 package pando.client;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.ByteChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import pando.client.server.FrameLine;
 import pando.client.server.FrameService;
 import pando.index.Partitioning;
 import pando.index.bytes.ByteStrings;
@@ -71,59 +69,19 @@ public final class FramesHost implements ClientHost {
     services.forEach(FrameService::close);
   }
 
-  private final class FramesLine implements Line, ByteChannel {
+  private final class FramesLine extends FrameLine {
     private final FrameService service;
-    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
-    private ByteBuffer responses = ByteBuffer.allocate(0);
 
     FramesLine(FrameService service) {
       this.service = Objects.requireNonNull(service);
     }
 
     @Override
-    public ByteChannel open() {
-      return this;
-    }
-
-    @Override
     public void await(long nanosMax) throws IOException {
-      if (responses.hasRemaining()) {
-        return;
+      if (!hasResponses()) {
+        waits++;
+        addResponses(service.serve(takeRequests(), _ -> operations++));
       }
-      waits++;
-      byte[] asked = requests.toByteArray();
-      requests.reset();
-      responses = ByteBuffer.wrap(service.serve(asked, _ -> operations++));
     }
-
-    @Override
-    public int write(ByteBuffer from) {
-      byte[] bytes = new byte[from.remaining()];
-      from.get(bytes);
-      requests.writeBytes(bytes);
-      return bytes.length;
-    }
-
-    @Override
-    public int read(ByteBuffer to) {
-      int bytes = Math.min(responses.remaining(), to.remaining());
-      to.put(responses.slice().limit(bytes));
-      responses.position(responses.position() + bytes);
-      return bytes;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public void awaitRoom(boolean awaits) {}
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }

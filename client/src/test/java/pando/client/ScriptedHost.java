@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
+import pando.client.server.FrameLine;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
 import pando.client.wire.FrameWriter;
@@ -161,17 +162,12 @@ class ScriptedHost implements ClientHost {
     response.result(outcome, id, key, before == null ? 0 : before, "");
   }
 
-  private final class ScriptedLine implements Line, ByteChannel {
-    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
-    private ByteBuffer responses = ByteBuffer.allocate(0);
-
+  private final class ScriptedLine extends FrameLine {
     @Override
     public ByteChannel open() throws IOException {
       opened++;
       next(opens);
-      requests.reset();
-      responses = ByteBuffer.allocate(0);
-      return this;
+      return super.open();
     }
 
     @Override
@@ -179,15 +175,9 @@ class ScriptedHost implements ClientHost {
       next(awaits);
       if (isSilent) {
         pass(Math.min(nanosMax, SILENT_NANOS));
-        return;
+      } else {
+        addResponses(serve(takeRequests()));
       }
-      byte[] answers = serve(requests.toByteArray());
-      requests.reset();
-      responses =
-          ByteBuffer.allocate(responses.remaining() + answers.length)
-              .put(responses)
-              .put(answers)
-              .flip();
     }
 
     @Override
@@ -195,35 +185,15 @@ class ScriptedHost implements ClientHost {
       if (from.hasRemaining()) {
         next(writes);
       }
-      byte[] bytes = new byte[from.remaining()];
-      from.get(bytes);
-      requests.writeBytes(bytes);
-      return bytes.length;
+      return super.write(from);
     }
 
     @Override
     public int read(ByteBuffer to) throws IOException {
-      if (responses.hasRemaining()) {
+      if (hasResponses()) {
         next(reads);
       }
-      int bytes = Math.min(responses.remaining(), to.remaining());
-      to.put(responses.slice().limit(bytes));
-      responses.position(responses.position() + bytes);
-      return bytes;
+      return super.read(to);
     }
-
-    @Override
-    public boolean isOpen() {
-      return true;
-    }
-
-    @Override
-    public void awaitRoom(boolean awaits) {}
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void close() {}
   }
 }

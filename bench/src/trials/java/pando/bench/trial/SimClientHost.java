@@ -1,12 +1,11 @@
 package pando.bench.trial;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.client.ClientHost;
+import pando.client.server.FrameLine;
 import pando.sim.Cluster;
 import pando.sim.fault.Fault;
 
@@ -55,15 +54,9 @@ final class SimClientHost implements ClientHost {
     cluster.sleepNanos(random.nextLong(WAY_NANOS_MIN, WAY_NANOS_MAX));
   }
 
-  /** A line; its channel keeps what goes until the client waits, then has what comes. */
-  private final class SimLine implements Line, ByteChannel {
+  private final class SimLine extends FrameLine {
     private final String address;
-    private final ByteArrayOutputStream requests = new ByteArrayOutputStream();
-    private ByteBuffer responses = ByteBuffer.allocate(0);
     private @Nullable ClusterServer server;
-
-    /** Whether nothing comes any more. */
-    private boolean isCut;
 
     SimLine(String address) {
       this.address = address;
@@ -74,10 +67,7 @@ final class SimClientHost implements ClientHost {
       way();
       way();
       server = watch.at(address).orElseThrow(() -> new IOException("nobody listens there"));
-      requests.reset();
-      responses.clear().limit(0);
-      isCut = false;
-      return this;
+      return super.open();
     }
 
     @Override
@@ -86,54 +76,23 @@ final class SimClientHost implements ClientHost {
       if (its == null) {
         return;
       }
-      byte[] asked = requests.toByteArray();
-      requests.reset();
+      byte[] asked = takeRequests();
       way();
       long cutNanos = cluster.faultNanos(Fault.CUT_CLIENT);
       if (cutNanos == 0 || random.nextBoolean()) {
-        responses = ByteBuffer.wrap(its.serve(asked));
+        addResponses(its.serve(asked));
       }
       way();
       if (cutNanos > 0) {
         cluster.sleepNanos(cutNanos);
-        responses.clear().limit(0);
-        isCut = true;
+        cut();
       }
     }
 
     @Override
-    public int write(ByteBuffer from) {
-      byte[] bytes = new byte[from.remaining()];
-      from.get(bytes);
-      requests.writeBytes(bytes);
-      return bytes.length;
-    }
-
-    @Override
-    public int read(ByteBuffer to) {
-      int bytes = Math.min(responses.remaining(), to.remaining());
-      to.put(responses.slice().limit(bytes));
-      responses.position(responses.position() + bytes);
-      return bytes == 0 && isCut ? -1 : bytes;
-    }
-
-    @Override
-    public boolean isOpen() {
-      return server != null;
-    }
-
-    /** Does nothing, as the channel takes all. */
-    @Override
-    public void awaitRoom(boolean awaits) {}
-
-    @Override
     public void end() {
+      super.end();
       server = null;
-    }
-
-    @Override
-    public void close() {
-      end();
     }
   }
 }
