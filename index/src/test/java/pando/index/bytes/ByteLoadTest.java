@@ -75,7 +75,7 @@ class ByteLoadTest {
   }
 
   /** Returns the entries of a map in their order. */
-  private static ByteSource source(Map<byte[], byte[]> entries) {
+  static ByteSource source(Map<byte[], byte[]> entries) {
     Iterator<Map.Entry<byte[], byte[]>> iterator = entries.entrySet().iterator();
     return new ByteSource() {
       private Map.Entry<byte[], byte[]> entry = Map.entry(new byte[0], new byte[0]);
