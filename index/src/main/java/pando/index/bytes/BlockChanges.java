@@ -275,8 +275,9 @@ final class BlockChanges {
         }
       }
     }
+    // The round frees what was in doubt until now.
+    failures.collect(() -> index.unsettled.settleAll(labels, blobs));
     failures.collect(this::settleSuperseded);
-    index.unsettled.settleAll(labels, blobs);
     failures.rethrow();
   }
 

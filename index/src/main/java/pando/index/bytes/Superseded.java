@@ -45,7 +45,7 @@ final class Superseded {
    * began to wait is kept as long as that label waits, whichever block it belonged to.
    *
    * The sweeper makes a round in each of its walks. Where the pool is full, or much waits, sessions
-   * make one.
+   * make one; where it is full, they do without if another one has just made a whole round.
    */
 
   /** In place of a label: nothing is to be discarded. */
@@ -85,6 +85,10 @@ final class Superseded {
   private final ByteIndex index;
   private final long bytesMax;
   private final AtomicLong round = new AtomicLong();
+
+  /** The last round that has ended without a failure; of the thread that is {@link #busy}. */
+  private long ended;
+
   private final Queue<Old> old = new ConcurrentLinkedQueue<>();
 
   /**
@@ -164,14 +168,24 @@ final class Superseded {
   }
 
   /**
-   * Makes a round, unless nothing waits, nor has since a round; returns whether there may be more
-   * room in the pool now.
+   * Makes a round, unless others have begun and ended one, or nothing waits, nor has since a round;
+   * returns whether there may be more room in the pool now. Others' rounds leave out the label of a
+   * block that this thread has latched: if that waits, this thread makes its own.
+   *
+   * @param since number of rounds that had begun before it was found that there is no room
    */
   boolean makeRoom(long since, Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     if (old.isEmpty() && waiting.isEmpty() && !busy.get() && round.get() == since) {
       return false;
     }
-    settle(labels, blobs, latched);
+    lock(blobs);
+    try {
+      if (ended <= since || latched.stream().anyMatch(waiting::containsKey)) {
+        makeRound(labels, blobs, latched);
+      }
+    } finally {
+      busy.set(false);
+    }
     return true;
   }
 
@@ -186,18 +200,7 @@ final class Superseded {
   boolean settle(Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     lock(blobs);
     try {
-      long now = round.incrementAndGet();
-      index.labels.flush();
-      List<Old> free = new ArrayList<>();
-      try {
-        long since = storeWaiting(now, labels, latched, free);
-        free.removeIf(each -> each.round >= since && old.add(each));
-        takeOld(Math.min(now, since), free);
-        free(free, labels, blobs);
-        return since >= now;
-      } finally {
-        old.addAll(free);
-      }
+      return makeRound(labels, blobs, latched);
     } finally {
       busy.set(false);
     }
@@ -209,6 +212,28 @@ final class Superseded {
       String what = "another thread does not end writing labels";
       start = WaitLimit.LONG.pause(blobs.worker().backoff(), attempt, start, what);
     }
+  }
+
+  /** Makes a round as {@link #settle}, by the thread that is {@link #busy}. */
+  private boolean makeRound(Session labels, Blobs blobs, Collection<BlockEntry> latched) {
+    long now = round.incrementAndGet();
+    index.labels.flush();
+    List<Old> free = new ArrayList<>();
+    try {
+      long since = storeWaiting(now, labels, latched, free);
+      keep(since, free);
+      takeOld(Math.min(now, since), free);
+      free(free, labels, blobs);
+      ended = now;
+      return since >= now;
+    } finally {
+      old.addAll(free);
+    }
+  }
+
+  /** Has what was put out of use since a label began to wait wait on. */
+  private void keep(long since, List<Old> free) {
+    free.removeIf(each -> each.round >= since && old.add(each));
   }
 
   /**

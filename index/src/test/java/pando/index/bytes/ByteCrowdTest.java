@@ -20,7 +20,7 @@ import pando.index.orca.OrcaOptions;
 /** Many sessions in a pool that has no room, and what waits to be freed. */
 @Timeout(200)
 class ByteCrowdTest {
-  private static final int THREADS = 8;
+  private static final int THREADS = Seeds.count(8, 32);
 
   private static ByteOptions options() {
     return ByteOptions.defaults()
