@@ -76,7 +76,7 @@ class Call {
   @Nullable Routes routes;
   final long[] status = new long[StatusWord.COUNT];
 
-  /** Whether it needs not be sent again: it is answered, or {@link #failure} says why not. */
+  /** Whether it need not be sent again: it is answered, or {@link #failure} says why not. */
   boolean isSettled;
 
   @Nullable RuntimeException failure;
@@ -112,7 +112,7 @@ class Call {
     failure = null;
   }
 
-  /** Says that it needs not be sent again, and why it failed, if it did. */
+  /** Says that it need not be sent again, and why it failed, if it did. */
   void settle(@Nullable RuntimeException why) {
     failure = why;
     isSettled = true;
