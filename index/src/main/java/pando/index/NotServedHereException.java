@@ -9,8 +9,8 @@ import pando.fabric.PandoException;
 public final class NotServedHereException extends PandoException {
   private static final long serialVersionUID = 1L;
 
-  /** Creates the exception with the key and the compute server that owns it. */
-  public NotServedHereException(long key, int computeServer) {
+  /** Creates the exception with the key as text, and the compute server that owns it. */
+  public NotServedHereException(String key, int computeServer) {
     super("key is served by another process: key=" + key + ", computeServer=" + computeServer);
   }
 }

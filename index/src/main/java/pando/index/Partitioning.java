@@ -1,11 +1,18 @@
 package pando.index;
 
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The range of keys that each compute server owns (logical partitioning, DEX section 4). Ranges are
  * disjoint and together cover every key; their bounds are fences of leaves, so each leaf has one
  * owner. Immutable.
+ *
+ * <p>A table of byte strings has two bounds for each range: a number, the least label of a block
+ * there, and a fence, the byte string with which the range begins. Both ascend. {@link
+ * pando.index.bytes.KeyBounds} finds the range of a byte string.
  */
 public final class Partitioning {
   private static final double KEYS = 0x1p64;
@@ -13,6 +20,22 @@ public final class Partitioning {
   private final long epoch;
   private final long[] lows;
   private final int[] owners;
+
+  /** The byte strings with which ranges begin; none in a table of numbers. */
+  private final List<MemorySegment> fences;
+
+  /**
+   * Where a range begins.
+   *
+   * @param low its least key, or its least label
+   * @param fence the byte string with which it begins; empty in a table of numbers
+   */
+  public record Bound(long low, MemorySegment fence) {
+    /** Makes a bound of a table of numbers. */
+    public static Bound of(long low) {
+      return new Bound(low, MemorySegment.NULL);
+    }
+  }
 
   /**
    * Makes a table.
@@ -23,9 +46,14 @@ public final class Partitioning {
    * @throws IllegalArgumentException if the arrays do not form a legal table
    */
   public Partitioning(long epoch, long[] lows, int[] owners) {
+    this(epoch, lows, owners, List.of());
+  }
+
+  private Partitioning(long epoch, long[] lows, int[] owners, List<MemorySegment> fences) {
     this.epoch = epoch;
     this.lows = lows.clone();
     this.owners = owners.clone();
+    this.fences = List.copyOf(fences);
     if (!isTable()) {
       throw new IllegalArgumentException(
           "no partitions: lows=" + Arrays.toString(lows) + ", owners=" + Arrays.toString(owners));
@@ -65,6 +93,37 @@ public final class Partitioning {
   /** Gives all keys to one compute server. */
   public static Partitioning undivided(int server) {
     return new Partitioning(1, new long[] {Long.MIN_VALUE}, new int[] {server});
+  }
+
+  /**
+   * Returns this table with the byte strings with which its ranges begin.
+   *
+   * @param all ascending from the empty one; they must not change
+   * @throws IllegalArgumentException if there is not one for each range
+   */
+  public Partitioning withFences(List<MemorySegment> all) {
+    if (all.size() != lows.length) {
+      throw new IllegalArgumentException(
+          "no fences of these ranges: ranges=" + lows.length + ", fences=" + all.size());
+    }
+    return new Partitioning(epoch, lows, owners, all.stream().map(MemorySegment::asReadOnly).toList());
+  }
+
+  /** Returns whether it is a table of byte strings. */
+  public boolean hasFences() {
+    return !fences.isEmpty();
+  }
+
+  /**
+   * Returns the byte string with which a range begins.
+   *
+   * @throws IllegalStateException if this is a table of numbers
+   */
+  public MemorySegment fenceOfRange(int range) {
+    if (fences.isEmpty()) {
+      throw new IllegalStateException("the table has no byte strings: ranges=" + lows.length);
+    }
+    return fences.get(range);
   }
 
   /** Returns the number of changes since the index was made. */
@@ -154,7 +213,7 @@ public final class Partitioning {
     return lows.clone();
   }
 
-  /** Returns a table with other low bounds and the same owners. */
+  /** Returns a table of numbers with other low bounds and the same owners. */
   public Partitioning withLows(long[] moved) {
     return new Partitioning(epoch + 1, moved, owners);
   }
@@ -163,19 +222,37 @@ public final class Partitioning {
    * Returns a table in which a range, not the first, has another low bound, between those of its
    * neighbours.
    */
-  public Partitioning withLowOfRange(int range, long low) {
-    return new Partitioning(epoch + 1, withLow(range, low).lows, owners);
+  public Partitioning withBoundOfRange(int range, Bound bound) {
+    return withBound(range, bound).next();
   }
 
-  /** Returns a table in which a new compute server owns the keys of a range from {@code low} on. */
-  public Partitioning withRangeSplit(int range, long low, int server) {
+  private Partitioning withBound(int range, Bound bound) {
+    long[] moved = lows.clone();
+    moved[range] = bound.low;
+    List<MemorySegment> movedFences = new ArrayList<>(fences);
+    if (hasFences()) {
+      movedFences.set(range, bound.fence);
+    }
+    return new Partitioning(epoch, moved, owners, movedFences);
+  }
+
+  private Partitioning next() {
+    return new Partitioning(epoch + 1, lows, owners, fences);
+  }
+
+  /** Returns a table in which a new compute server owns the keys of a range from a bound on. */
+  public Partitioning withRangeSplit(int range, Bound bound, int server) {
     long[] moreLows = Arrays.copyOf(lows, lows.length + 1);
     int[] moreOwners = Arrays.copyOf(owners, owners.length + 1);
     System.arraycopy(lows, range + 1, moreLows, range + 2, lows.length - range - 1);
     System.arraycopy(owners, range + 1, moreOwners, range + 2, owners.length - range - 1);
-    moreLows[range + 1] = low;
+    moreLows[range + 1] = bound.low;
     moreOwners[range + 1] = server;
-    return new Partitioning(epoch + 1, moreLows, moreOwners);
+    List<MemorySegment> moreFences = new ArrayList<>(fences);
+    if (hasFences()) {
+      moreFences.add(range + 1, bound.fence);
+    }
+    return new Partitioning(epoch + 1, moreLows, moreOwners, moreFences);
   }
 
   /**
@@ -192,7 +269,11 @@ public final class Partitioning {
       }
     }
     fewerLows[0] = Long.MIN_VALUE;
-    return new Partitioning(epoch + 1, fewerLows, fewerOwners);
+    List<MemorySegment> fewerFences = new ArrayList<>(fences);
+    if (hasFences()) {
+      fewerFences.remove(Math.max(range, 1));
+    }
+    return new Partitioning(epoch + 1, fewerLows, fewerOwners, fewerFences);
   }
 
   /**
@@ -205,7 +286,7 @@ public final class Partitioning {
     if (!hasServer(server)) {
       int[] given = owners.clone();
       given[range] = server;
-      return new Partitioning(epoch + 1, lows, given);
+      return new Partitioning(epoch + 1, lows, given, fences);
     }
     int receiving = rangeOfServer(server);
     if (Math.abs(receiving - range) != 1) {
@@ -214,13 +295,12 @@ public final class Partitioning {
               .formatted(range, receiving, server));
     }
     Partitioning without = withoutRange(range);
-    return receiving < range || range == 0 ? without : without.withLow(range, lows[range]);
+    return receiving < range || range == 0 ? without : without.withBound(range, boundOfRange(range));
   }
 
-  private Partitioning withLow(int range, long low) {
-    long[] moved = lows.clone();
-    moved[range] = low;
-    return new Partitioning(epoch, moved, owners);
+  /** Returns where a range begins. */
+  public Bound boundOfRange(int range) {
+    return new Bound(lows[range], hasFences() ? fences.get(range) : MemorySegment.NULL);
   }
 
   /** Returns the range that holds a key. */

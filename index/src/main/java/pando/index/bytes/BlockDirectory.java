@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import pando.index.session.KeyOrder;
 
 /**
  * All blocks, in the order of their ranges, in two levels of arrays. Readers take no lock: a

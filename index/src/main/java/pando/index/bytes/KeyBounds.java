@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
+import pando.index.Partitioning;
 
 /** Keys beside others in their order, and where ranges of keys begin. */
 public final class KeyBounds {
@@ -50,6 +52,63 @@ public final class KeyBounds {
   public static long partitionKeyBelow(MemorySegment key) {
     long its = ByteStrings.partitionKey(key);
     return ByteIndex.compare(key, first(its)) > 0 ? its : its - 1;
+  }
+
+  /**
+   * Returns the range of a table that a key is in.
+   *
+   * @param table of byte strings
+   */
+  public static int rangeOfKey(Partitioning table, MemorySegment key) {
+    int range = table.servers() - 1;
+    while (range > 0 && ByteIndex.compare(table.fenceOfRange(range), key) > 0) {
+      range--;
+    }
+    return range;
+  }
+
+  /**
+   * Returns the range of a table that the keys just below one are in.
+   *
+   * @param table of byte strings
+   * @param key {@code null} for the end of all keys
+   */
+  public static int rangeBelow(Partitioning table, @Nullable MemorySegment key) {
+    int range = table.servers() - 1;
+    while (key != null && range > 0 && ByteIndex.compare(table.fenceOfRange(range), key) >= 0) {
+      range--;
+    }
+    return range;
+  }
+
+  /**
+   * Returns the byte string with which the range behind one begins, {@code null} if that is the
+   * last one.
+   *
+   * @param table of byte strings
+   */
+  public static @Nullable MemorySegment fenceBehind(Partitioning table, int range) {
+    return range + 1 < table.servers() ? table.fenceOfRange(range + 1) : null;
+  }
+
+  /**
+   * Returns a table of byte strings, once its fences have been checked.
+   *
+   * @throws IllegalArgumentException if they do not ascend from the empty one, one for each range
+   */
+  public static Partitioning withFences(Partitioning table, List<MemorySegment> fences) {
+    for (int range = 0; range < fences.size(); range++) {
+      boolean ascends =
+          range == 0
+              ? fences.getFirst().byteSize() == 0
+              : ByteIndex.compare(fences.get(range - 1), fences.get(range)) < 0;
+      if (!ascends) {
+        throw new IllegalArgumentException(
+            "fences of ranges do not ascend: range=%s, fence=%s"
+                .formatted(range, ByteArguments.text(fences.get(range))));
+      }
+    }
+    return table.withFences(fences);
   }
 
   /**

@@ -12,6 +12,7 @@ import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
+import pando.index.session.KeyOrder;
 
 /**
  * The blocks that a process finds when it opens an index.

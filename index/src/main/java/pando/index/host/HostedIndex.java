@@ -53,6 +53,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   /** Whether this process made it, with all of its compute servers. */
   private boolean isMadeWhole;
 
+  private final Overlay overlay;
   private final PartitionChanges<S, W> changes;
 
   /** The compute servers and workers of this process. */
@@ -69,7 +70,13 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   protected HostedIndex(
       Fabric fabric, IndexOptions options, int first, int count, BiFunction<S, Integer, W> opener) {
     Arguments.checkServers(options, first, count);
-    this(fabric, options, first, count, true, opener);
+    this(fabric, options, first, count, true, Overlay.NONE, opener);
+  }
+
+  /** As the next one, with nothing over the index. */
+  protected HostedIndex(
+      Fabric fabric, IndexOptions options, int number, BiFunction<S, Integer, W> opener) {
+    this(fabric, options, number, Overlay.NONE, opener);
   }
 
   /**
@@ -77,13 +84,18 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
    * {@link #made}, and may have none if it is {@link #joined}.
    *
    * @param number of the compute server
+   * @param overlay lies over the index
    * @param opener opens a worker of a compute server for a session with the given number
    */
   @SuppressWarnings("this-escape") // PartitionChanges only keeps it.
   protected HostedIndex(
-      Fabric fabric, IndexOptions options, int number, BiFunction<S, Integer, W> opener) {
+      Fabric fabric,
+      IndexOptions options,
+      int number,
+      Overlay overlay,
+      BiFunction<S, Integer, W> opener) {
     Arguments.checkServer(options, number);
-    this(fabric, options, number, 1, false, opener);
+    this(fabric, options, number, 1, false, overlay, opener);
   }
 
   private HostedIndex(
@@ -92,8 +104,10 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
       int first,
       int count,
       boolean ranged,
+      Overlay overlay,
       BiFunction<S, Integer, W> opener) {
     this.fabric = fabric;
+    this.overlay = overlay;
     this.options = options;
     this.first = first;
     this.count = count;
@@ -202,7 +216,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     Partitioning leaves = Partitioning.equalWidth(options.computeServers());
     long root = BulkLoad.empty(loader, leaves, partitioning());
     try {
-      change.catalogue().begin(root, partitioning());
+      change.catalogue().setRoot(root);
+      overlay.write(change.catalogue(), partitioning());
     } catch (Throwable e) {
       loader.abandon(e);
       throw e;
@@ -213,7 +228,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   final void join() {
     open(change -> {
       change.catalogue().checkClaimed(options.nodeBytes(), kind());
-      Partitioning table = change.catalogue().readPartitioning();
+      Partitioning table = overlay.read(change.catalogue());
       for (int number = first; ranged && number < first + count; number++) {
         table.rangeOfServer(number);
       }
@@ -506,8 +521,12 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   }
 
   /** Returns the changes of partitions. */
-  final PartitionChanges<S, W> changes() {
+  public final PartitionChanges<S, W> changes() {
     return changes;
+  }
+
+  final Overlay overlay() {
+    return overlay;
   }
 
   /**

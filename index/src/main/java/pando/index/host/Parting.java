@@ -2,11 +2,12 @@ package pando.index.host;
 
 import java.util.function.LongSupplier;
 import pando.index.Partitioning;
+import pando.index.Partitioning.Bound;
 
 /** Keys that are to leave a compute server, until it has given them, or keeps them. */
 public interface Parting extends AutoCloseable {
-  /** Returns the least key of the upper part: a fence between leaves. Operations are kept out. */
-  long bound();
+  /** Returns where the upper part begins: at a fence between leaves. Operations are kept out. */
+  Bound bound();
 
   /**
    * Makes the pool ready for a table that is written next. Operations are kept out. Where that is
@@ -22,8 +23,8 @@ public interface Parting extends AutoCloseable {
   static Parting at(LongSupplier bound) {
     return new Parting() {
       @Override
-      public long bound() {
-        return bound.getAsLong();
+      public Bound bound() {
+        return Bound.of(bound.getAsLong());
       }
 
       @Override

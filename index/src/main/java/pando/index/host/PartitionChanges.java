@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
@@ -15,6 +14,7 @@ import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
+import pando.index.Partitioning.Bound;
 import pando.index.bugs.PlantedBug;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
@@ -28,7 +28,7 @@ import pando.index.session.Gate;
  * @param <S> a compute server
  * @param <W> one session's worker at a compute server
  */
-final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
+public final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
     implements MovablePartitions {
   /*
    * The table in the pool says whose a key is. The compute server that loses keys, the giver, makes
@@ -214,20 +214,36 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
 
   @Override
   public long moveBoundary(int server, long low) {
+    return moveBoundary(server, Place.of(low)).low();
+  }
+
+  /** As {@link #moveBoundary(int, long)}. Returns where the range begins from now on. */
+  public Bound moveBoundary(int server, Place low) {
     return change(opened -> {
       Repartitioning change = begin(opened);
       int range = change.rangeOfServer(server);
       S giver = members.local(change.giver(range, low));
-      boolean upper = low < change.before().lowOfRange(range);
+      boolean upper = low.compareTo(change.before(), range) < 0;
       int receiver = upper ? server : change.before().ownerOfRange(range - 1);
       give(
           opened,
           giver,
           receiver,
-          () -> index.part(opened, giver, low, upper),
+          () -> parting(opened, giver, low, upper),
           bound -> change.moved(range, bound));
-      return current.lowOfRange(range);
+      return current.boundOfRange(range);
     });
+  }
+
+  private Parting parting(PoolChange opened, S giver, Place at, boolean upper) {
+    return index.overlay().part(at, upper, key -> index.part(opened, giver, key, upper));
+  }
+
+  private Parting partingHalf(PoolChange opened, S giver) {
+    return index
+        .overlay()
+        .partHalf(
+            () -> index.partHalf(opened, giver), key -> index.part(opened, giver, key, true));
   }
 
   @Override
@@ -236,13 +252,19 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
       Repartitioning change = begin(opened);
       S giver = members.local(server);
       int range = change.rangeOfServer(server);
-      change.checkSplit(range, key);
-      return addHere(opened, change, giver, range, () -> index.part(opened, giver, key, true));
+      Place at = Place.of(key);
+      change.checkSplit(range, at);
+      return addHere(opened, change, giver, range, () -> parting(opened, giver, at, true));
     });
   }
 
   @Override
   public boolean split(int server, long key, int receiver) {
+    return split(server, Place.of(key), receiver);
+  }
+
+  /** As {@link #split(int, long, int)}. */
+  public boolean split(int server, Place key, int receiver) {
     return change(opened -> {
       Repartitioning change = begin(opened);
       S giver = members.local(server);
@@ -253,7 +275,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
           opened,
           giver,
           receiver,
-          () -> index.part(opened, giver, key, true),
+          () -> parting(opened, giver, key, true),
           bound -> change.split(range, bound, receiver));
       return current.hasServer(receiver);
     });
@@ -265,7 +287,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
       Repartitioning change = begin(opened);
       S giver = members.local(from);
       int range = change.rangeOfServer(from);
-      return addHere(opened, change, giver, range, () -> index.partHalf(opened, giver));
+      return addHere(opened, change, giver, range, () -> partingHalf(opened, giver));
     });
   }
 
@@ -280,7 +302,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
           opened,
           giver,
           receiver,
-          () -> index.partHalf(opened, giver),
+          () -> partingHalf(opened, giver),
           bound -> change.split(range, bound, receiver));
       return current.hasServer(receiver);
     });
@@ -328,14 +350,18 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
       Partitioning after = change.withoutServer(server);
       int receiver = after.ownerOfRange(Math.max(0, change.rangeOfServer(server) - 1));
       try {
-        give(opened, leaving, receiver, () -> index.partWhole(opened, leaving), _ -> after);
+        give(opened, leaving, receiver, () -> partingWhole(opened, leaving), _ -> after);
       } finally {
-        if (!current.hasServer(server)) {
+        if (!current.hasServer(server) && !index.overlay().keepsServers()) {
           index.retire(opened, leaving);
         }
       }
       return true;
     });
+  }
+
+  private Parting partingWhole(PoolChange opened, S leaving) {
+    return index.overlay().partWhole(() -> index.partWhole(opened, leaving));
   }
 
   @Override
@@ -347,8 +373,12 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
   public Partitioning readPartitions() {
     members.checkOpen();
     try (PoolChange opened = index.opened()) {
-      return opened.catalogue().readPartitioning();
+      return read(opened.catalogue());
     }
+  }
+
+  private Partitioning read(Catalogue catalogue) {
+    return index.overlay().read(catalogue);
   }
 
   /**
@@ -363,7 +393,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
       S one,
       int receiver,
       Supplier<Parting> begin,
-      LongFunction<Partitioning> division) {
+      Function<Bound, Partitioning> division) {
     List<S> concerned = new ArrayList<>(List.of(one));
     S other = members.find(receiver);
     if (other != null && !concerned.contains(other)) {
@@ -382,7 +412,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
 
   /** Starts a change of the partitions, after adopting the changes of other processes. */
   private Repartitioning begin(PoolChange opened) {
-    Repartitioning change = new Repartitioning(opened);
+    Repartitioning change = new Repartitioning(read(opened.catalogue()));
     if (!isAdopted(change.before())) {
       adopt(opened, change.before());
     }
@@ -392,7 +422,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
   /** Writes new partitions to the pool and adopts them here. */
   private void publish(Catalogue catalogue, Partitioning after) {
     try {
-      catalogue.writePartitioning(after);
+      index.overlay().write(catalogue, after);
     } catch (Throwable e) {
       followPool(catalogue, e);
       throw e;
@@ -403,7 +433,7 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
   /** Reads which partitions the pool has, after a change of unknown outcome. */
   private void followPool(Catalogue catalogue, Throwable failure) {
     try {
-      current = catalogue.readPartitioning();
+      current = read(catalogue);
     } catch (RuntimeException e) {
       failure.addSuppressed(e);
     }
@@ -426,18 +456,19 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
   }
 
   /**
-   * Waits until a key has an owner in this process; throws if the key belongs to another process.
-   * The caller is not inside a gate.
+   * Waits until a key has an owner in this process. The caller is not inside a gate.
    *
    * @param seen the table by which it was looked for
    * @param owner its owner by that table
    * @param isLocal whether the owner lives here
+   * @throws NotServedHereException if the key belongs to another process
    */
-  void awaitOwner(Partitioning seen, long key, int owner, boolean isLocal, int attempt) {
+  public void awaitOwner(
+      Partitioning seen, Place key, int owner, boolean isLocal, int attempt) {
     members.checkOpen();
     if (isMine() || members.isAlone()) {
       // Ranges of this process do not change, and its compute servers own theirs.
-      throw new NotServedHereException(key, owner);
+      throw notServed(key, owner);
     }
     if (current == seen) {
       checkHere(key, owner);
@@ -454,21 +485,26 @@ final class PartitionChanges<S extends HostedServer, W extends GatedWorker>
    * Throws if the table in the pool says that a key is another process's, too: without its lock,
    * which a change may hold for long.
    */
-  private void checkHere(long key, int owner) {
+  private void checkHere(Place key, int owner) {
     if (members.find(owner) == null && isAdopted(readPartitions())) {
-      throw new NotServedHereException(key, owner);
+      throw notServed(key, owner);
     }
   }
 
-  private void lookForOwner(PoolChange opened, long key, int owner, boolean isLocal, int attempt) {
-    Partitioning found = opened.catalogue().readPartitioning();
+  private void lookForOwner(
+      PoolChange opened, Place key, int owner, boolean isLocal, int attempt) {
+    Partitioning found = read(opened.catalogue());
     if (!isAdopted(found)) {
       adopt(opened, found);
     } else if (members.find(owner) == null) {
-      throw new NotServedHereException(key, owner);
+      throw notServed(key, owner);
     } else if (isLocal) {
       opened.worker().backoff().pause(Math.min(attempt, PAUSE_ATTEMPT));
     }
+  }
+
+  private static NotServedHereException notServed(Place key, int owner) {
+    return new NotServedHereException(key.toString(), owner);
   }
 
   /** Compute servers that take on the ranges of the current table when they go on. */

@@ -3,7 +3,7 @@ package pando.index.host;
 import java.util.function.IntPredicate;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.pool.PoolChange;
+import pando.index.Partitioning.Bound;
 
 /**
  * One change of the partitions, from the table in the pool. Checks what is asked for, and makes the
@@ -14,9 +14,9 @@ final class Repartitioning {
 
   private final Partitioning before;
 
-  /** Starts from the partition table in the pool; {@code change} holds its lock. */
-  Repartitioning(PoolChange change) {
-    this.before = change.catalogue().readPartitioning();
+  /** Starts from the partition table that the pool has. The caller holds its lock. */
+  Repartitioning(Partitioning before) {
+    this.before = before;
   }
 
   Partitioning before() {
@@ -29,42 +29,54 @@ final class Repartitioning {
   }
 
   /** Returns the compute server that loses keys when the low bound of a range moves to a key. */
-  int giver(int range, long low) {
-    if (range == 0 || low <= before.lowOfRange(range - 1) || low > before.highOfRange(range)) {
+  int giver(int range, Place low) {
+    if (range == 0 || low.compareTo(before, range - 1) <= 0 || isBeyond(range, low)) {
       throw new IllegalArgumentException(
-          "boundary outside the two ranges: server=%s, low=%s, lowBelow=%s, high=%s"
+          "boundary outside the two ranges: server=%s, low=%s, lowBelow=%s, lowAbove=%s"
               .formatted(
                   before.ownerOfRange(range),
                   low,
-                  range == 0 ? "none" : before.lowOfRange(range - 1),
-                  before.highOfRange(range)));
+                  range == 0 ? "none" : bound(range - 1),
+                  bound(range + 1)));
     }
-    return before.ownerOfRange(low < before.lowOfRange(range) ? range - 1 : range);
+    return before.ownerOfRange(low.compareTo(before, range) < 0 ? range - 1 : range);
   }
 
-  /** Returns the partitions after the low bound of a range has moved to a fence. */
-  Partitioning moved(int range, long fence) {
-    return fence <= before.lowOfRange(range - 1) || fence == before.lowOfRange(range)
+  /** Returns whether a key is beyond a range. */
+  private boolean isBeyond(int range, Place key) {
+    return range + 1 < before.servers() && key.compareTo(before, range + 1) >= 0;
+  }
+
+  private String bound(int range) {
+    if (range == before.servers()) {
+      return "none";
+    }
+    return before.hasFences()
+        ? Place.of(before.fenceOfRange(range)).toString()
+        : String.valueOf(before.lowOfRange(range));
+  }
+
+  /** Returns the partitions after the low bound of a range has moved. */
+  Partitioning moved(int range, Bound bound) {
+    return bound.low() <= before.lowOfRange(range - 1) || bound.low() == before.lowOfRange(range)
         ? before
-        : before.withLowOfRange(range, fence);
+        : before.withBoundOfRange(range, bound);
   }
 
   /** Checks that a key lies inside a range and is not its bound. */
-  void checkSplit(int range, long key) {
-    if (key <= before.lowOfRange(range) || key > before.highOfRange(range)) {
+  void checkSplit(int range, Place key) {
+    if (key.compareTo(before, range) <= 0 || isBeyond(range, key)) {
       throw new IllegalArgumentException(
-          "key does not split the range: server=%s, key=%s, low=%s, high=%s"
-              .formatted(
-                  before.ownerOfRange(range),
-                  key,
-                  before.lowOfRange(range),
-                  before.highOfRange(range)));
+          "key does not split the range: server=%s, key=%s, low=%s, lowAbove=%s"
+              .formatted(before.ownerOfRange(range), key, bound(range), bound(range + 1)));
     }
   }
 
-  /** Returns the partitions after a range was split at a fence. */
-  Partitioning split(int range, long fence, int server) {
-    return fence <= before.lowOfRange(range) ? before : before.withRangeSplit(range, fence, server);
+  /** Returns the partitions after a range was split. */
+  Partitioning split(int range, Bound bound, int server) {
+    return bound.low() <= before.lowOfRange(range)
+        ? before
+        : before.withRangeSplit(range, bound, server);
   }
 
   /** Returns the partitions without a compute server. */

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import pando.index.Partitioning;
+import pando.index.Partitioning.Bound;
 import pando.index.bugs.PlantedBug;
 import pando.index.host.Parting;
 import pando.index.orca.directory.DirectoryNode;
@@ -110,8 +111,8 @@ final class Giving implements Parting {
   }
 
   @Override
-  public long bound() {
-    return bound;
+  public Bound bound() {
+    return Bound.of(bound);
   }
 
   @Override

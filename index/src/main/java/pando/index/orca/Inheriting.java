@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import pando.index.Partitioning;
+import pando.index.Partitioning.Bound;
 import pando.index.host.Parting;
 import pando.index.session.Failures;
 
@@ -35,8 +36,8 @@ final class Inheriting implements Parting {
   }
 
   @Override
-  public long bound() {
-    return table.lowOfServer(lost);
+  public Bound bound() {
+    return table.boundOfRange(table.rangeOfServer(lost));
   }
 
   @Override
@@ -44,7 +45,7 @@ final class Inheriting implements Parting {
     heir.withContext(context -> {
       OrcaRoots roots = roots(context);
       roots.eraseBeyond(table.epoch());
-      trees = roots.trees(lost, bound(), table.highOfServer(lost), table.epoch(), true);
+      trees = roots.trees(lost, table.lowOfServer(lost), table.highOfServer(lost), table.epoch(), true);
       // Of gifts of one epoch the last one counts, as the own tree may have keys of the others.
       trees.stream()
           .sorted(Comparator.comparingInt(RangeTree::gift))

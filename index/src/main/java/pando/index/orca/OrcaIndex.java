@@ -15,11 +15,13 @@ import pando.index.Session;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
 import pando.index.host.LockingSession;
+import pando.index.host.Overlay;
 import pando.index.host.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
 import pando.index.orca.space.ExtentAllocator;
 import pando.index.pool.PoolChange;
+import pando.index.session.Failures;
 
 /**
  * ORCA: each key is served by one compute server, which caches single records and keeps the
@@ -40,8 +42,8 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
   }
 
   /** Prepares an index with one compute server here, as {@link OrcaOptions#createAt} says. */
-  OrcaIndex(Fabric fabric, OrcaOptions options, int number) {
-    super(fabric, options, number, OrcaIndex::open);
+  OrcaIndex(Fabric fabric, OrcaOptions options, int number, Overlay overlay) {
+    super(fabric, options, number, overlay, OrcaIndex::open);
     this.fabric = fabric;
     this.options = options;
     this.regionBytes = regionBytes(fabric);
@@ -67,6 +69,24 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
    */
   public static OrcaIndex create(Fabric fabric, OrcaOptions options) {
     return options.create(fabric, 0, options.computeServers());
+  }
+
+  /** As {@link OrcaOptions#createAt}, with something over it. */
+  public static OrcaIndex createAt(
+      Fabric fabric, OrcaOptions options, int number, Overlay overlay) {
+    return made(new OrcaIndex(fabric, options, number, overlay));
+  }
+
+  /** As {@link OrcaOptions#joinAt}, with something over it. */
+  public static OrcaIndex joinAt(Fabric fabric, OrcaOptions options, int number, Overlay overlay) {
+    return joined(new OrcaIndex(fabric, options, number, overlay));
+  }
+
+  /** As {@link #flush}, but does not wait for a change of ranges in this process. */
+  public void writeBack() {
+    Failures failures = new Failures();
+    servers().forEach(server -> failures.collect(server::writeBack));
+    failures.rethrow();
   }
 
   @Override

@@ -4,6 +4,7 @@ import pando.fabric.Fabric;
 import pando.index.IndexSystem;
 import pando.index.Tree;
 import pando.index.host.HostedIndex;
+import pando.index.host.Overlay;
 import pando.index.settings.Settings;
 
 /** The settings of ORCA. Immutable. */
@@ -83,12 +84,12 @@ public final class OrcaOptions extends OrcaSettings<OrcaOptions> {
 
   @Override
   public OrcaIndex createAt(Fabric fabric, int number) {
-    return HostedIndex.made(new OrcaIndex(fabric, this, number));
+    return OrcaIndex.createAt(fabric, this, number, Overlay.NONE);
   }
 
   @Override
   public OrcaIndex joinAt(Fabric fabric, int number) {
-    return HostedIndex.joined(new OrcaIndex(fabric, this, number));
+    return OrcaIndex.joinAt(fabric, this, number, Overlay.NONE);
   }
 
   @Override

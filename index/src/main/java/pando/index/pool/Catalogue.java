@@ -17,11 +17,11 @@ import pando.index.session.Retry;
  *    64  format        system 32 | node size 32; 0 if there is no index
  *   128  root          address of the root | its level in the 6 low bits; ORCA: of a table of roots
  *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
- *   256  partitions    epoch 8 | ranges 8 | checksum 8 | (low 8, owner 8) for each range
+ *   256  partitions    epoch 8 | ranges 8 | checksum 8 | beside 8 | (low 8, owner 8) for each range
  * </pre>
  *
  * <p>The partition table is longer than what a READ transfers atomically; its checksum detects a
- * torn READ.
+ * torn READ. What lies over the index keeps a word beside it.
  */
 public final class Catalogue {
   private static final long FORMAT = GlobalAddress.of(0, 64);
@@ -34,7 +34,8 @@ public final class Catalogue {
 
   private static final long LEVEL_MASK = 63;
   private static final int CHECKSUM_WORD = 2;
-  private static final int HEADER_WORDS = 3;
+  private static final int BESIDE_WORD = 3;
+  private static final int HEADER_WORDS = 4;
   private static final int TABLE_BYTES =
       (HEADER_WORDS + 2 * IndexOptions.COMPUTE_SERVERS_MAX) * Long.BYTES;
   private static final int ATTEMPTS_MAX = 10_000;
@@ -137,9 +138,14 @@ public final class Catalogue {
 
   /** Stores the root and the partition table; overwrites those before, if any. */
   public void begin(long root, Partitioning partitioning) {
+    setRoot(root);
+    writePartitioning(partitioning, 0);
+  }
+
+  /** Stores the root. No process can read the partition table until it is written again. */
+  public void setRoot(long root) {
     Retry.untilDone(worker, this::eraseChecksum);
     Retry.untilDone(worker, () -> writeWord(ROOT, root));
-    writePartitioning(partitioning);
   }
 
   /** Makes the checksum of the partition table wrong, so that no process reads the table. */
@@ -157,11 +163,16 @@ public final class Catalogue {
     return (int) (root & LEVEL_MASK);
   }
 
-  /** Stores the partition table. The caller holds its lock. */
-  public void writePartitioning(Partitioning partitioning) {
+  /**
+   * Stores the partition table. The caller holds its lock.
+   *
+   * @param beside the word beside it
+   */
+  public void writePartitioning(Partitioning partitioning, long beside) {
     int ranges = partitioning.servers();
     set(0, partitioning.epoch());
     set(1, ranges);
+    set(BESIDE_WORD, beside);
     for (int range = 0; range < ranges; range++) {
       set(HEADER_WORDS + 2 * range, partitioning.lowOfRange(range));
       set(HEADER_WORDS + 2 * range + 1, partitioning.ownerOfRange(range));
@@ -193,6 +204,11 @@ public final class Catalogue {
             .formatted(get(1), ATTEMPTS_MAX));
   }
 
+  /** Returns the word beside the partition table that was read last. */
+  public long beside() {
+    return get(BESIDE_WORD);
+  }
+
   private Partitioning decode(int ranges) {
     long[] lows = new long[ranges];
     int[] owners = new int[ranges];
@@ -209,7 +225,7 @@ public final class Catalogue {
 
   private long checksum(int ranges) {
     long sum = mix(get(0)) ^ mix(~get(1));
-    for (int word = HEADER_WORDS; word < HEADER_WORDS + 2 * ranges; word++) {
+    for (int word = BESIDE_WORD; word < HEADER_WORDS + 2 * ranges; word++) {
       sum = mix(sum ^ get(word));
     }
     return sum;

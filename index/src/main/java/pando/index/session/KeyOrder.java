@@ -1,23 +1,28 @@
-package pando.index.bytes;
+package pando.index.session;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 
 /** The order of keys: byte by byte, as unsigned numbers. */
-final class KeyOrder {
+public final class KeyOrder {
   /** Words of short strings that are compared one by one; of longer ones, the rest at once. */
   private static final int WORDS_MAX = 3;
+
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private KeyOrder() {}
 
   /** Compares two strings. */
-  static int compare(MemorySegment one, MemorySegment other) {
+  public static int compare(MemorySegment one, MemorySegment other) {
     return compare(one, 0, one.byteSize(), other, 0, other.byteSize());
   }
 
   /** Compares parts of two memories. */
-  static int compare(
+  public static int compare(
       MemorySegment one, long at, long length, MemorySegment other, long otherAt, long otherBytes) {
     for (long from = 0; from < WORDS_MAX * Long.BYTES; from += Long.BYTES) {
       long head = head(one, at + from, length - from);
@@ -51,15 +56,15 @@ final class KeyOrder {
    * Returns the first 8 bytes of a string as a number whose order is theirs, with zeros behind the
    * string's end.
    */
-  static long head(MemorySegment in, long at, long length) {
+  public static long head(MemorySegment in, long at, long length) {
     long beyond = at + Long.BYTES - in.byteSize();
     if (beyond <= 0) {
-      return first(Long.reverseBytes(in.get(Block.LONG, at)), length);
+      return first(Long.reverseBytes(in.get(LONG, at)), length);
     }
     if (beyond < Long.BYTES && in.byteSize() >= Long.BYTES) {
       // The last 8 bytes of the memory have them.
       return first(
-          Long.reverseBytes(in.get(Block.LONG, at - beyond)) << (Byte.SIZE * beyond), length);
+          Long.reverseBytes(in.get(LONG, at - beyond)) << (Byte.SIZE * beyond), length);
     }
     return headOfFew(in, at, length);
   }
@@ -81,7 +86,7 @@ final class KeyOrder {
   }
 
   /** Returns how many bytes two strings have in common at their start. */
-  static int commonPrefix(MemorySegment one, MemorySegment other) {
+  public static int commonPrefix(MemorySegment one, MemorySegment other) {
     long mismatch = one.mismatch(other);
     return (int) (mismatch < 0 ? one.byteSize() : mismatch);
   }

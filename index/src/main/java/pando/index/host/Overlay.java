@@ -1,0 +1,56 @@
+package pando.index.host;
+
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import pando.index.Partitioning;
+import pando.index.pool.Catalogue;
+
+/**
+ * What lies over an index and moves with its ranges: it keeps something beside the partition table,
+ * and takes steps of its own where keys leave a compute server. All calls come from a thread that
+ * has the lock of the partition table, but {@link #read}.
+ */
+public interface Overlay {
+  /** That of an index with nothing over it. */
+  Overlay NONE = new Overlay() {};
+
+  /** Reads the partition table. */
+  default Partitioning read(Catalogue catalogue) {
+    return catalogue.readPartitioning();
+  }
+
+  /** Writes the partition table. */
+  default void write(Catalogue catalogue, Partitioning table) {
+    catalogue.writePartitioning(table, 0);
+  }
+
+  /**
+   * Begins to take keys from a compute server of this process, beside operations.
+   *
+   * @param at where the range is cut
+   * @param upper whether the keys from there on leave, or those below
+   * @param cut takes the index's own keys, from a number on or below it
+   */
+  default Parting part(Place at, boolean upper, LongFunction<Parting> cut) {
+    return cut.apply(at.number());
+  }
+
+  /**
+   * Begins to take about the upper half, as {@link #part}.
+   *
+   * @param half takes the upper half of the index's own keys
+   */
+  default Parting partHalf(Supplier<Parting> half, LongFunction<Parting> cut) {
+    return half.get();
+  }
+
+  /** Begins to take all keys, as {@link #part}. */
+  default Parting partWhole(Supplier<Parting> whole) {
+    return whole.get();
+  }
+
+  /** Returns whether a compute server that has given its range stays in this process. */
+  default boolean keepsServers() {
+    return false;
+  }
+}
