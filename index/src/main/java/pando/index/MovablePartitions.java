@@ -1,5 +1,7 @@
 package pando.index;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * The ranges of an index, which go from one compute server to another while operations run. The
  * compute servers concerned write back what only they have, and their operations wait meanwhile;
@@ -15,6 +17,9 @@ package pando.index;
  * other systems round the key down to a fence, as ORCA does where a part of a leaf would cover a
  * single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
  * partition table in the pool. Thread-safe.
+ *
+ * <p>An index of byte strings has one compute server in each process. Its blocks and values stay
+ * where they are in the pool; a receiver READs its new blocks once.
  */
 public interface MovablePartitions {
   /**
@@ -28,6 +33,16 @@ public interface MovablePartitions {
    *     another process
    */
   long moveBoundary(int server, long low);
+
+  /**
+   * As {@link #moveBoundary(int, long)}, of byte strings: the boundary can be any one, whether or
+   * not it is the key of an entry.
+   *
+   * @throws UnsupportedOperationException if the index has numbers
+   */
+  default MemorySegment moveBoundary(int server, MemorySegment low) {
+    throw noStrings();
+  }
 
   /**
    * Gives the upper part of a compute server's range to a new compute server in this process. The
@@ -51,6 +66,19 @@ public interface MovablePartitions {
    *     in another process, or the receiver has a range
    */
   boolean split(int server, long key, int receiver);
+
+  /**
+   * As {@link #split(int, long, int)}, of byte strings: the range can be split at any one.
+   *
+   * @throws UnsupportedOperationException if the index has numbers
+   */
+  default boolean split(int server, MemorySegment key, int receiver) {
+    throw noStrings();
+  }
+
+  private static UnsupportedOperationException noStrings() {
+    return new UnsupportedOperationException("the keys of the index are numbers, not byte strings");
+  }
 
   /**
    * Adds a compute server to this process; it gets about half of another's range.

@@ -415,7 +415,7 @@ final class BlockChanges {
   }
 
   private MemorySegment sealed(Block next) {
-    return next.withVersion(index.nextVersion.getAndIncrement()).bytes();
+    return next.withVersion(index.versions.next()).bytes();
   }
 
   private static int size(Block block) {
@@ -432,7 +432,7 @@ final class BlockChanges {
     }
     boolean known = false;
     try {
-      labels.store(entry.label, state.word());
+      labels.store(entry.label(), state.word());
       known = true;
     } catch (UnknownOutcomeException e) {
       throw e;
@@ -481,12 +481,43 @@ final class BlockChanges {
   }
 
   private void split(BlockEntry entry, Block whole, int cut) {
+    split(entry, whole, cut, Blocks.separator(whole, cut));
+  }
+
+  /**
+   * Makes a key that is served the first one of a block, while no session works and nothing waits.
+   */
+  void cutAt(MemorySegment at) {
+    BlockEntry entry = reader.latch(at);
+    try {
+      if (entry.compareLow(at) != 0) {
+        Block whole = reader.latchedBlock();
+        changesKey = false;
+        storedWord = 0;
+        split(entry, whole, OrderedRecords.below(whole.find(at)), at);
+      }
+    } finally {
+      entry.unlatch();
+    }
+  }
+
+  /** Reads a block that has no changes, while no session works. */
+  Block read(BlockEntry entry) {
+    reader.latch(entry);
+    try {
+      return reader.latchedBlock();
+    } finally {
+      entry.unlatch();
+    }
+  }
+
+  /** Splits a block in front of a record, at a key. */
+  private void split(BlockEntry entry, Block whole, int cut, MemorySegment separator) {
     long oldWord = entry.state().word();
-    MemorySegment separator = Blocks.separator(whole, cut);
     Block right = Blocks.right(whole, cut, separator);
     Block left = Blocks.left(whole, cut, separator);
     byte[] leftOutline = Outline.of(left);
-    long newLabel = index.nextLabel.getAndIncrement();
+    long newLabel = index.freshLabels.take();
     BlockState rightState = stored(entry, right, Outline.of(right));
     BlockEntry added = new BlockEntry(newLabel, BlockState.gone(rightState.outline()));
     boolean done = false;
@@ -535,7 +566,9 @@ final class BlockChanges {
    */
   private boolean joins(BlockEntry entry, Block small, BlockMerge merge) {
     boolean joined =
-        small.hasHigh() && joins(entry, small, merge, index.directory.find(small.high()), false);
+        small.hasHigh()
+            && index.directory.served().has(small.high())
+            && joins(entry, small, merge, index.directory.find(small.high()), false);
     BlockEntry left = joined ? null : index.directory.before(small.low());
     return joined || (left != null && joins(entry, small, merge, left, true));
   }

@@ -75,7 +75,7 @@ final class BlockDeltas {
 
   /** Returns the block with the most changes of some that are drawn, {@code null} for none. */
   @Nullable BlockEntry fullest(RandomGenerator random) {
-    int first = random.nextInt(directory.nodes());
+    int first = random.nextInt(Math.max(1, directory.nodes()));
     for (int i = 0; i < directory.nodes(); i++) {
       BlockEntry found = fullest(directory.entries(first + i), random);
       if (found != null) {
@@ -86,7 +86,7 @@ final class BlockDeltas {
   }
 
   private static @Nullable BlockEntry fullest(BlockEntry[] entries, RandomGenerator random) {
-    int start = random.nextInt(entries.length);
+    int start = random.nextInt(Math.max(1, entries.length));
     @Nullable BlockEntry fullest = null;
     int most = 0;
     for (int i = 0; i < entries.length && (i < LOOKED_AT || most == 0); i++) {

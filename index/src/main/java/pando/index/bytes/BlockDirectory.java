@@ -3,27 +3,51 @@ package pando.index.bytes;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.index.session.KeyOrder;
 
 /**
- * All blocks, in the order of their ranges, in two levels of arrays. Readers take no lock: a
- * session that adds or removes a block puts a new array in the place of an old one. Thread-safe;
- * never empty.
+ * The blocks of the keys that this process serves, in the order of their ranges, in two levels of
+ * arrays. Readers take no lock: a session that adds or removes a block puts a new array in the
+ * place of an old one. Thread-safe.
  */
 final class BlockDirectory {
   private static final int NODE_ENTRIES = 256;
   private static final int NODE_OBJECT_BYTES = 24 + 12 + 40 + 3 * 16;
   private static final int ENTRY_BYTES = Long.BYTES + 4;
+  private static final BlockEntry[] NO_ENTRIES = {};
 
-  private volatile Node[] nodes;
+  private volatile Node[] nodes = new Node[0];
   private volatile long changes;
+  private volatile ServedKeys served = ServedKeys.NONE;
 
-  /** Creates a directory of blocks, of which the first begins before all keys. */
-  BlockDirectory(List<BlockEntry> entries) {
-    this.nodes = nodes(entries);
+  /** Returns the keys whose blocks are here. */
+  ServedKeys served() {
+    return served;
+  }
+
+  /** Adds the blocks of keys that are served from now on, beside those before. */
+  synchronized void extend(List<BlockEntry> entries, ServedKeys all) {
+    List<BlockEntry> joined = new ArrayList<>(List.of(all()));
+    boolean isBelow = served.isNone() || !all.beginsWith(served);
+    joined.addAll(isBelow ? 0 : joined.size(), entries);
+    publish(nodes(joined));
+    served = all;
+  }
+
+  /** Drops the blocks of keys that are served no more, while no operation runs; returns them. */
+  synchronized List<BlockEntry> keep(ServedKeys some) {
+    List<BlockEntry> kept = new ArrayList<>();
+    List<BlockEntry> dropped = new ArrayList<>();
+    for (BlockEntry entry : all()) {
+      (some.has(entry.low()) ? kept : dropped).add(entry);
+    }
+    served = some;
+    publish(nodes(kept));
+    return dropped;
   }
 
   private static Node[] nodes(List<BlockEntry> entries) {
@@ -99,7 +123,11 @@ final class BlockDirectory {
     }
   }
 
-  /** Returns the block whose range has a key, as far as the directory knows. */
+  /**
+   * Returns the block whose range has a key, as far as the directory knows.
+   *
+   * @param key that is served
+   */
   BlockEntry find(MemorySegment key) {
     Node[] seen = nodes;
     Node node = seen[nodeOf(seen, key)];
@@ -114,16 +142,19 @@ final class BlockDirectory {
     return changes;
   }
 
-  /** Returns the last block. */
+  /** Returns the last block, if any key is served. */
   BlockEntry last() {
     Node[] seen = nodes;
     BlockEntry[] entries = seen[seen.length - 1].entries;
     return entries[entries.length - 1];
   }
 
-  /** Returns the block before that of a range, {@code null} if there is none. */
+  /** Returns the last block that begins before a key, {@code null} if there is none. */
   @Nullable BlockEntry before(MemorySegment low) {
     Node[] seen = nodes;
+    if (seen.length == 0) {
+      return null;
+    }
     int number = nodeOf(seen, low);
     Node node = seen[number];
     int place = node.last(low);
@@ -242,7 +273,7 @@ final class BlockDirectory {
   /** Returns some blocks in a row, by a number of which any will do; they must not be changed. */
   BlockEntry[] entries(int number) {
     Node[] seen = nodes;
-    return seen[Math.floorMod(number, seen.length)].entries;
+    return seen.length == 0 ? NO_ENTRIES : seen[Math.floorMod(number, seen.length)].entries;
   }
 
   /**

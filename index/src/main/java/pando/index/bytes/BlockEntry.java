@@ -16,8 +16,11 @@ final class BlockEntry {
   /** Bytes of this object and its state without the outline, in a heap of less than 32 GB. */
   private static final int OBJECT_BYTES = 32 + 40 + 16;
 
-  /** Number of the block in the index that has the words of all blocks. */
-  final long label;
+  /**
+   * Number of the block in the index that has the words of all blocks. It changes only while no
+   * session works.
+   */
+  private volatile long label;
 
   private volatile BlockState state;
 
@@ -36,6 +39,14 @@ final class BlockEntry {
   BlockEntry(long label, BlockState state) {
     this.label = label;
     this.state = state;
+  }
+
+  long label() {
+    return label;
+  }
+
+  void setLabel(long other) {
+    label = other;
   }
 
   private static VarHandle field(String name, Class<?> type) {

@@ -66,6 +66,9 @@ final class BlockLoader {
 
   /** Loads all entries; returns their number. */
   long load(ByteSource source) {
+    if (!index.directory.served().isAll()) {
+      throw new IllegalStateException("an index that others serve, too, cannot be loaded");
+    }
     BlockEntry empty = index.directory.last();
     if (index.directory.size() != 1 || block(empty.state().word()).count() > 0) {
       throw new IllegalStateException("only an empty index can be loaded");
@@ -153,11 +156,11 @@ final class BlockLoader {
   }
 
   private void store(Block block) {
-    block.withVersion(index.nextVersion.getAndIncrement());
+    block.withVersion(index.versions.next());
     int length = (int) block.bytes().byteSize();
     byte[] outline = Outline.of(block);
     long label =
-        loaded.isEmpty() ? index.directory.last().label : index.nextLabel.getAndIncrement();
+        loaded.isEmpty() ? index.directory.last().label() : index.freshLabels.take();
     long word = 0;
     try {
       word = blobs.store(BlockSession.BLOCKS, block.bytes(), 0, length);
@@ -174,8 +177,8 @@ final class BlockLoader {
 
   private void make(BlockEntry empty) {
     // The pool has the labels of the others before: they begin where the first one ends.
-    index.labels.flush();
-    labels.store(empty.label, loaded.getFirst().state().word());
+    index.labels.writeBack();
+    labels.store(empty.label(), loaded.getFirst().state().word());
     index.cache.set(empty, null);
     index.directory.replaceAll(loaded);
     index.superseded.free(empty, BlockSession.BLOCKS, empty.state().word());
@@ -188,10 +191,10 @@ final class BlockLoader {
       long word = entry.state().word();
       failures.collect(() -> freeValues(block(word)));
       BlockEntry empty = index.directory.last();
-      if (entry.label == empty.label) {
+      if (entry.label() == empty.label()) {
         index.unsettled.add(empty, word);
       } else {
-        index.unsettled.addStray(entry.label, word);
+        index.unsettled.addStray(entry.label(), word);
       }
     }
     failures.collect(blobs::freeWaiting);

@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
 import pando.index.CorruptNodeException;
+import pando.index.NotServedHereException;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.bytes.Block.DamagedException;
@@ -23,6 +24,10 @@ final class BlockReader {
   private static final int ABSENT = 0;
   private static final int AGAIN = -1;
 
+  /** In place of a block before any is found. */
+  private static final BlockEntry NONE =
+      new BlockEntry(ByteIndex.NO_LABEL, BlockState.gone(Outline.whole(MemorySegment.NULL)));
+
   final Blobs blobs;
   final Gate.Pass pass;
   private final ByteIndex index;
@@ -32,7 +37,7 @@ final class BlockReader {
   private final Outline.Search search = new Outline.Search();
 
   /** The block that was found last, and the state that it had. */
-  BlockEntry entry;
+  BlockEntry entry = NONE;
 
   BlockState state = BlockState.gone(Outline.whole(MemorySegment.NULL));
 
@@ -63,7 +68,38 @@ final class BlockReader {
     this.records = index.records;
     this.blobs = new Blobs(index.space);
     this.pass = index.gate.pass(blobs.worker());
-    this.entry = directory.find(MemorySegment.ofArray(new byte[0]));
+  }
+
+  /**
+   * Begins an operation on a key. Until {@link Gate.Pass#exit} the index is not closed, and no key
+   * that is served goes elsewhere.
+   *
+   * @throws NotServedHereException if another process serves the key
+   */
+  void enter(MemorySegment wanted) {
+    pass.enter();
+    long start = 0;
+    for (int attempt = 0; !directory.served().has(wanted); attempt++) {
+      start = enterLater(wanted, false, attempt, start);
+    }
+  }
+
+  /** Begins an operation on the keys just below one, {@code null} for the last, as above. */
+  void enterBelow(@Nullable MemorySegment wanted) {
+    pass.enter();
+    long start = 0;
+    for (int attempt = 0; !directory.served().hasBelow(wanted); attempt++) {
+      start = enterLater(wanted, true, attempt, start);
+    }
+  }
+
+  private long enterLater(
+      @Nullable MemorySegment wanted, boolean isBelow, int attempt, long start) {
+    pass.exit();
+    index.ranges.await(wanted, isBelow, attempt);
+    long began = pause(attempt, start, "the range of a key changes again and again");
+    pass.enter();
+    return began;
   }
 
   /**

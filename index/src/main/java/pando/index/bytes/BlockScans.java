@@ -11,6 +11,8 @@ final class BlockScans {
   private final BlockReader reader;
   private final BlockDirectory directory;
 
+  private @Nullable MemorySegment left;
+
   /** The key that was found. */
   private MemorySegment key = MemorySegment.NULL;
 
@@ -25,17 +27,28 @@ final class BlockScans {
   }
 
   /**
+   * Returns where the last search has left the keys that this process serves, without a find;
+   * {@code null} if it has not.
+   */
+  @Nullable MemorySegment left() {
+    return left;
+  }
+
+  /**
    * Finds the entry next to a key.
    *
    * @param wanted the key, {@code null} for the end of all keys
+   * @param isBelow whether the keys just below it are served, and it may be not
    * @param inclusive whether the key itself counts
    */
-  boolean findNeighbour(@Nullable MemorySegment wanted, boolean down, boolean inclusive) {
+  boolean findNeighbour(
+      @Nullable MemorySegment wanted, boolean isBelow, boolean down, boolean inclusive) {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       List<BlockEntry> passed = new ArrayList<>(1);
       List<BlockState> seen = new ArrayList<>(1);
-      BlockView view = wanted == null ? lastView() : reader.view(wanted);
+      left = null;
+      BlockView view = wanted == null || isBelow ? viewBelow(wanted) : reader.view(wanted);
       int i = wanted == null ? view.count() - 1 : place(view, wanted, down, inclusive);
       while (i < 0 || i >= view.count()) {
         passed.add(reader.entry);
@@ -79,42 +92,47 @@ final class BlockScans {
     return inclusive ? below : upTo;
   }
 
-  /** Returns the last block. */
-  private BlockView lastView() {
-    long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      reader.set(directory.last());
-      BlockView view = reader.viewOrGone(attempt);
-      if (view != null && !view.hasHigh()) {
-        return view;
-      }
-      start = reader.pause(attempt, start, "there is no last block");
-    }
-  }
-
+  /** Returns the block behind one, {@code null} if this process serves none. */
   private @Nullable BlockView viewBehind(BlockView view) {
-    return view.hasHigh() ? reader.view(view.high()) : null;
+    if (view.hasHigh() && !directory.served().has(view.high())) {
+      left = view.high();
+    }
+    return view.hasHigh() && left == null ? reader.view(view.high()) : null;
   }
 
+  /** Returns the block before one, {@code null} if this process serves none. */
   private @Nullable BlockView viewBefore(BlockView view) {
     MemorySegment low = view.low();
+    if (low.byteSize() > 0 && !directory.served().hasBelow(low)) {
+      left = low;
+    }
+    return low.byteSize() > 0 && left == null ? viewBelow(low) : null;
+  }
+
+  /** Returns the block with the keys just below one, with the last keys for {@code null}. */
+  private BlockView viewBelow(@Nullable MemorySegment wanted) {
     long start = 0;
-    for (int attempt = 0; low.byteSize() > 0; attempt++) {
-      BlockEntry before = directory.before(low);
+    for (int attempt = 0; ; attempt++) {
+      BlockEntry before = wanted == null ? directory.last() : directory.before(wanted);
       if (before != null) {
         reader.set(before);
-        BlockView loaded = reader.viewOrGone(attempt);
-        if (loaded != null && loaded.hasHigh() && KeyOrder.compare(loaded.high(), low) == 0) {
-          return loaded;
-        }
-        // The range was joined with this one, or that before was cut: its part is found by its end.
-        if (loaded != null && loaded.block().covers(low)) {
-          return loaded;
+        BlockView view = reader.viewOrGone(attempt);
+        if (view != null && reaches(view, wanted)) {
+          return view;
         }
       }
       start = reader.pause(attempt, start, "a range has no block before it");
     }
-    return null;
+  }
+
+  /** Returns whether a block has the keys just below one, or some above; {@code null}: the end. */
+  private static boolean reaches(BlockView view, @Nullable MemorySegment key) {
+    return !view.hasHigh() || (key != null && KeyOrder.compare(view.high(), key) >= 0);
+  }
+
+  /** Returns whether all keys of a block are below one. */
+  private static boolean isBelow(BlockView view, @Nullable MemorySegment key) {
+    return key == null || (view.hasHigh() && KeyOrder.compare(view.high(), key) <= 0);
   }
 
   /** Visits entries upwards; returns their number. */
@@ -144,17 +162,12 @@ final class BlockScans {
     }
   }
 
-  /** Returns whether all keys of a block are below one. */
-  private static boolean isBelow(BlockView view, @Nullable MemorySegment key) {
-    return key == null || (view.hasHigh() && KeyOrder.compare(view.high(), key) <= 0);
-  }
-
   /** Visits entries downwards; returns their number. */
   long scanDown(@Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
     long visited = 0;
-    BlockView view = enteredBelow(from);
     @Nullable MemorySegment below = from;
-    while (true) {
+    while (below == null || KeyOrder.compare(below, to) > 0) {
+      BlockView view = enteredBelow(below);
       int i = below == null ? view.count() - 1 : place(view, below, true, false);
       boolean goesBeyond = KeyOrder.compare(view.low(), to) < 0;
       for (; i >= 0; i--) {
@@ -170,15 +183,12 @@ final class BlockScans {
         }
       }
       below = view.low();
-      if (below.byteSize() == 0 || KeyOrder.compare(below, to) <= 0) {
-        return visited;
-      }
-      view = enteredBefore(view);
     }
+    return visited;
   }
 
   private BlockView entered(MemorySegment wanted) {
-    reader.pass.enter();
+    reader.enter(wanted);
     try {
       return reader.view(wanted);
     } finally {
@@ -187,22 +197,9 @@ final class BlockScans {
   }
 
   private BlockView enteredBelow(@Nullable MemorySegment wanted) {
-    reader.pass.enter();
+    reader.enterBelow(wanted);
     try {
-      return wanted == null ? lastView() : reader.view(wanted);
-    } finally {
-      reader.pass.exit();
-    }
-  }
-
-  private BlockView enteredBefore(BlockView view) {
-    reader.pass.enter();
-    try {
-      BlockView before = viewBefore(view);
-      if (before == null) {
-        throw new AssertionError("no block before that of a low fence");
-      }
-      return before;
+      return viewBelow(wanted);
     } finally {
       reader.pass.exit();
     }
@@ -213,7 +210,7 @@ final class BlockScans {
     if (!view.hasBlob(i)) {
       return reader.takeValue(view, i, itsKey);
     }
-    reader.pass.enter();
+    reader.enter(itsKey);
     try {
       return reader.takeValue(view, i, itsKey) || reader.find(itsKey);
     } finally {

@@ -7,7 +7,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.StackRoom;
+import pando.index.Lease;
 import pando.index.session.Failures;
+import pando.index.session.KeyOrder;
 import pando.index.session.Operation;
 import pando.index.session.SessionState;
 import pando.index.session.SizeEstimate;
@@ -32,6 +34,7 @@ final class BlockSession implements ByteSession {
   private final BlockScans scans;
   final BlockChanges changes;
   private final SessionState state = new SessionState(StackRoom.STRINGS);
+  private final @Nullable Lease lease;
   private MemorySegment key = NOTHING;
 
   /** The value, {@code null} if it is that of the reader: it is made when it is asked for. */
@@ -39,6 +42,7 @@ final class BlockSession implements ByteSession {
 
   BlockSession(ByteIndex index) {
     this.index = index;
+    this.lease = index.ranges.lease();
     this.reader = new BlockReader(index);
     this.scans = new BlockScans(index, reader);
     boolean opened = false;
@@ -66,16 +70,25 @@ final class BlockSession implements ByteSession {
   @Override
   public boolean get(MemorySegment wanted) {
     begin(wanted);
+    boolean found;
     try {
       MemorySegment itsKey = reader.kept(wanted);
-      boolean found = reader.find(itsKey);
+      found = reader.find(itsKey);
       if (found) {
         key = itsKey;
         value = null;
       }
-      return found;
     } finally {
       reader.pass.exit();
+    }
+    awaitLease();
+    return found;
+  }
+
+  /** Returns once what was found may be answered. */
+  private void awaitLease() {
+    if (lease != null) {
+      lease.await();
     }
   }
 
@@ -124,19 +137,23 @@ final class BlockSession implements ByteSession {
     Objects.requireNonNull(expected, "expected");
     checkEntry(index, wanted, stored);
     state.checkUsable();
-    reader.pass.enter();
+    reader.enter(wanted);
     value = NOTHING;
+    boolean found;
     try {
       MemorySegment itsKey = reader.kept(wanted);
-      boolean found = changes.change(operation, itsKey, reader.kept(stored), reader.kept(expected));
+      found = changes.change(operation, itsKey, reader.kept(stored), reader.kept(expected));
       if (found && operation.answers()) {
         key = itsKey;
         value = changes.before();
       }
-      return found;
     } finally {
       reader.pass.exit();
     }
+    if (lease != null) {
+      lease.awaitAfterChange();
+    }
+    return found;
   }
 
   @Override
@@ -177,10 +194,26 @@ final class BlockSession implements ByteSession {
   }
 
   private boolean neighbourOf(@Nullable MemorySegment wanted, boolean down, boolean inclusive) {
-    reader.pass.enter();
+    boolean isBelow = wanted == null || (down && !inclusive && wanted.byteSize() > 0);
+    while (true) {
+      boolean found = findNeighbour(wanted, isBelow, down, inclusive);
+      MemorySegment left = scans.left();
+      if (found || left == null) {
+        awaitLease();
+        return found;
+      }
+      // What is beyond may have come to this process by now; if not, that is thrown.
+      enter(left, down);
+      reader.pass.exit();
+    }
+  }
+
+  private boolean findNeighbour(
+      @Nullable MemorySegment wanted, boolean isBelow, boolean down, boolean inclusive) {
+    enter(wanted, isBelow);
     try {
       MemorySegment from = wanted == null ? null : reader.kept(wanted);
-      boolean found = scans.findNeighbour(from, down, inclusive);
+      boolean found = scans.findNeighbour(from, isBelow, down, inclusive);
       if (found) {
         key = scans.key();
         value = null;
@@ -188,6 +221,15 @@ final class BlockSession implements ByteSession {
       return found;
     } finally {
       reader.pass.exit();
+    }
+  }
+
+  /** Begins an operation on a key, or on those just below it; {@code null}: the last ones. */
+  private void enter(@Nullable MemorySegment wanted, boolean isBelow) {
+    if (wanted == null || isBelow) {
+      reader.enterBelow(wanted);
+    } else {
+      reader.enter(wanted);
     }
   }
 
@@ -203,7 +245,7 @@ final class BlockSession implements ByteSession {
               ByteArguments.copyOf(from),
               to == null ? null : ByteArguments.copyOf(to),
               limit,
-              visitor);
+              leased(visitor));
     } finally {
       state.endScan();
     }
@@ -221,10 +263,21 @@ final class BlockSession implements ByteSession {
               from == null ? null : ByteArguments.copyOf(from),
               ByteArguments.copyOf(to),
               limit,
-              visitor);
+              leased(visitor));
     } finally {
       state.endScan();
     }
+  }
+
+  /** Returns a visitor that sees an entry only if the lease is held after it was read. */
+  private ByteVisitor leased(ByteVisitor visitor) {
+    if (lease == null) {
+      return visitor;
+    }
+    return (itsKey, itsValue) -> {
+      awaitLease();
+      return visitor.visit(itsKey, itsValue);
+    };
   }
 
   private void checkScan(
@@ -244,8 +297,11 @@ final class BlockSession implements ByteSession {
     checkScan(from, to, false, 0, (itsKey, itsValue) -> true);
     ThreadLocalRandom random = ThreadLocalRandom.current();
     SizeEstimate estimate = new SizeEstimate();
+    if (to != null && KeyOrder.compare(from, to) >= 0) {
+      return 0;
+    }
     while (!estimate.isEnough()) {
-      reader.pass.enter();
+      enterAll(from, to);
       try {
         int nodes = index.directory.nodes(from, to);
         List<BlockEntry> some = index.directory.entries(random.nextInt(nodes), from, to);
@@ -259,6 +315,17 @@ final class BlockSession implements ByteSession {
       }
     }
     return Math.round(estimate.mean());
+  }
+
+  /** Begins an operation on a range, all of which is served here. */
+  private void enterAll(MemorySegment from, @Nullable MemorySegment to) {
+    reader.enter(from);
+    while (!index.directory.served().hasBelow(to)) {
+      reader.pass.exit();
+      reader.enterBelow(to);
+      reader.pass.exit();
+      reader.enter(from);
+    }
   }
 
   /** Counts the records of a block that are in a range. */
@@ -279,7 +346,7 @@ final class BlockSession implements ByteSession {
   private void begin(MemorySegment wanted) {
     checkKey(wanted);
     state.checkUsable();
-    reader.pass.enter();
+    reader.enter(wanted);
   }
 
   /** Checks the lengths of a key and its value. */

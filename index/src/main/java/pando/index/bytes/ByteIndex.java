@@ -2,14 +2,15 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
@@ -20,9 +21,9 @@ import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.StackRoom;
 import pando.index.Meters;
+import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
-import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Unwritten;
 import pando.index.blob.BlobSpace;
@@ -82,8 +83,8 @@ public final class ByteIndex implements ByteStrings {
   /** Greatest length of a key. */
   public static final int KEY_BYTES_MAX = 65_535;
 
-  /** The label of no block: its word says what kind of index this is. */
-  static final long KIND_LABEL = Long.MIN_VALUE;
+  /** The label of no block. */
+  static final long NO_LABEL = Long.MIN_VALUE;
 
   /**
    * Bytes of the cache of labels for each block of the greatest size that what is used of the pool
@@ -92,17 +93,16 @@ public final class ByteIndex implements ByteStrings {
    */
   private static final int LABEL_BYTES = 8;
 
-  private static final long KIND = 0x5061_6e64_6f42_7401L;
-
   final ByteOptions options;
-  final RangeIndex labels;
+  final OrcaIndex labels;
   final BlobSpace space;
+  final ByteRanges ranges;
   final ByteRecordCache records;
   final BlockDeltas deltas;
   final BlockCache cache;
-  final BlockDirectory directory;
-  final AtomicLong nextLabel;
-  final AtomicLong nextVersion;
+  final BlockDirectory directory = new BlockDirectory();
+  final FreshLabels freshLabels = new FreshLabels();
+  final Versions versions;
   final Gate gate = new Gate();
 
   final Superseded superseded;
@@ -123,29 +123,31 @@ public final class ByteIndex implements ByteStrings {
 
   private final List<BlockSession> sessions = new ArrayList<>();
   private final BlockReader own;
-  private final BlockChanges changes;
+
+  /** For one thread at a time: the one that has shut the gate. */
+  final BlockChanges changes;
+
   private final AtomicBoolean closing = new AtomicBoolean();
   private volatile boolean ended;
 
-  private ByteIndex(ByteOptions options, RangeIndex labels, BlobSpace space, OpenedBlocks blocks) {
+  private ByteIndex(ByteOptions options, OrcaIndex labels, BlobSpace space, ByteRanges ranges) {
     this.options = options;
     this.labels = labels;
     this.space = space;
-    this.directory = blocks.directory();
+    this.ranges = ranges;
     this.deltas =
         new BlockDeltas(
             directory, options.deltaChanges(), options.deltaSizeMax(), options.deltaBytes());
     this.cache = new BlockCache(options.cacheBytes() - options.recordBytes(), deltas);
-    this.nextLabel = new AtomicLong(blocks.labelMax() + 1);
-    this.nextVersion = new AtomicLong(blocks.versionMax() + 1);
     this.superseded = new Superseded(this, labels.fabric());
-    this.unsettled = new Unsettled(superseded, blocks.strays());
+    this.unsettled = new Unsettled(superseded);
     this.spare = new Spare(this);
     this.records = new ByteRecordCache(options.recordBytes());
     List<Runnable> undo = new ArrayList<>(List.of(records::close));
     try {
       this.own = new BlockReader(this);
       undo.addFirst(own::close);
+      this.versions = new Versions(own.blobs.worker().random());
       this.changes = new BlockChanges(this, own);
       undo.addFirst(changes::close);
       spare.ensure(own.blobs);
@@ -163,27 +165,62 @@ public final class ByteIndex implements ByteStrings {
   }
 
   /**
-   * Makes an empty index in a pool that has none.
+   * Makes an empty index in a pool that has none, for this process alone.
    *
    * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
    * @throws IllegalStateException if the pool holds an index already
    */
   public static ByteIndex create(Fabric fabric, ByteOptions options) {
-    StackRoom.STRINGS.check();
-    return started(options, fabric, OrcaIndex.create(fabric, labels(options)), true);
+    return createAt(fabric, options, 0);
   }
 
   /**
-   * Opens an index that another process has made and closed.
+   * Makes an empty index in a pool that has none, with one compute server, which has all keys and
+   * lives in this process. Others get ranges later.
+   *
+   * @param number of the compute server, 0 to {@link IndexOptions#COMPUTE_SERVERS_MAX} - 1
+   * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
+   * @throws IllegalStateException if the pool holds an index already
+   */
+  public static ByteIndex createAt(Fabric fabric, ByteOptions options, int number) {
+    StackRoom.STRINGS.check();
+    OrcaOptions labels = labels(options);
+    return opened(
+        options, fabric, number, true, ranges -> OrcaIndex.createAt(fabric, labels, number, ranges));
+  }
+
+  /**
+   * Opens an index that another process has made and closed, and that no other process serves.
    *
    * @throws IllegalStateException if the pool holds no such index
    */
   public static ByteIndex open(Fabric fabric, ByteOptions options) {
+    ByteIndex opened = joinAt(fabric, options, 0);
+    if (!opened.directory.served().isAll()) {
+      IllegalStateException e =
+          new IllegalStateException(
+              "several compute servers serve the index: open it as one of them (ByteIndex.joinAt)");
+      Closing.after(e, opened::close);
+      throw e;
+    }
+    return opened;
+  }
+
+  /**
+   * Joins an index that another process has made, with one compute server, which serves the range
+   * that the pool's table gives it; with none it waits for one. A compute server may live in one
+   * process at a time; the caller must see to that.
+   *
+   * @param number of the compute server, 0 to {@link IndexOptions#COMPUTE_SERVERS_MAX} - 1
+   * @throws IllegalStateException if the pool holds no such index
+   */
+  public static ByteIndex joinAt(Fabric fabric, ByteOptions options, int number) {
     StackRoom.STRINGS.check();
     OrcaOptions labels = labels(options);
     long most = usedBytes(fabric) / options.blockBytes() * LABEL_BYTES;
-    long cacheBytes = Math.max(labels.cacheBytes(), most);
-    return started(options, fabric, labels.withCacheBytes(cacheBytes).join(fabric, 0, 1), false);
+    OrcaOptions itsLabels = labels.withCacheBytes(Math.max(labels.cacheBytes(), most));
+    return opened(
+        options, fabric, number, false, ranges -> OrcaIndex.joinAt(fabric, itsLabels, number, ranges));
   }
 
   /** Returns the settings of the labels, which are written back together with the blocks. */
@@ -197,30 +234,63 @@ public final class ByteIndex implements ByteStrings {
         .sum();
   }
 
-  private static ByteIndex started(
-      ByteOptions options, Fabric fabric, RangeIndex labels, boolean isNew) {
+  private static ByteIndex opened(
+      ByteOptions options,
+      Fabric fabric,
+      int number,
+      boolean isNew,
+      Function<ByteRanges, OrcaIndex> opener) {
+    BlobSpace space = new BlobSpace(fabric);
     try {
-      BlobSpace space = new BlobSpace(fabric);
-      try (Session session = labels.session();
-          Blobs blobs = new Blobs(space)) {
-        if (isNew) {
-          session.put(KIND_LABEL, KIND);
-        } else if (!session.get(KIND_LABEL) || session.value() != KIND) {
-          throw new IllegalStateException("the pool holds no index of byte strings");
-        }
-        OpenedBlocks blocks =
-            isNew ? OpenedBlocks.first(session, blobs) : OpenedBlocks.of(session, blobs);
-        if (isNew) {
-          labels.flush();
-        }
-        return new ByteIndex(options, labels, space, blocks);
+      ByteRanges ranges = new ByteRanges(space, number);
+      OrcaIndex labels = opener.apply(ranges);
+      try {
+        return started(options, labels, space, ranges, isNew);
       } catch (Throwable e) {
-        Closing.after(e, space::close);
+        Closing.after(e, labels::close);
         throw e;
       }
     } catch (Throwable e) {
-      Closing.after(e, labels::close);
+      Closing.after(e, space::close);
       throw e;
+    }
+  }
+
+  private static ByteIndex started(
+      ByteOptions options, OrcaIndex labels, BlobSpace space, ByteRanges ranges, boolean isNew) {
+    ByteIndex index = new ByteIndex(options, labels, space, ranges);
+    ranges.begin(index);
+    try {
+      if (isNew) {
+        index.begin();
+      } else {
+        ranges.follow();
+      }
+      return index;
+    } catch (Throwable e) {
+      Closing.after(e, index::abandon);
+      throw e;
+    }
+  }
+
+  /** Makes the first block, which has all keys. */
+  private void begin() {
+    try (Session session = labels.session()) {
+      directory.extend(OpenedBlocks.first(session, own.blobs).entries(), ranges.given());
+    }
+    labels.flush();
+    restartLabels();
+  }
+
+  /** Has new blocks get labels that none of the others has. The gate is shut, or nothing begun. */
+  void restartLabels() {
+    ServedKeys served = directory.served();
+    if (!served.isNone()) {
+      long[] used =
+          LongStream.concat(Arrays.stream(directory.all()).mapToLong(BlockEntry::label), unsettled.strays())
+              .sorted()
+              .toArray();
+      freshLabels.restart(used, served.lowLabel(), served.highLabel());
     }
   }
 
@@ -283,10 +353,14 @@ public final class ByteIndex implements ByteStrings {
     return KeyOrder.compare(one, other);
   }
 
-  /** Returns one range of all keys: this process serves them. */
   @Override
   public Partitioning partitioning() {
-    return Partitioning.undivided(0);
+    return labels.partitioning();
+  }
+
+  /** Returns the ranges, which can move to compute servers of other processes. */
+  public MovablePartitions partitions() {
+    return new StringPartitions(this);
   }
 
   /** Returns {@value #KEY_BYTES_MAX}. */
@@ -366,7 +440,12 @@ public final class ByteIndex implements ByteStrings {
    * @throws pando.fabric.PandoException if a memory server is lost or does not answer
    */
   public PoolSpace space() {
-    return whileNothingRuns(blobs -> new ByteSpace(this, blobs).count());
+    StackRoom.STRINGS.check();
+    if (isClosed()) {
+      throw new IllegalStateException("the index is closed");
+    }
+    return labels.space(
+        its -> whileNothingRuns(blobs -> new ByteSpace(this, blobs).count(its.get())));
   }
 
   /**
@@ -552,6 +631,11 @@ public final class ByteIndex implements ByteStrings {
       ended = false;
       throw e;
     }
+  }
+
+  /** Closes what has begun to open: nothing is written. */
+  private void abandon() {
+    Closing.all(sweeper::close, changes::close, own::close, records::close);
   }
 
   private void endSweep() {

@@ -25,9 +25,12 @@ final class ByteSpace {
     this.spare = new BlobCount(index.space, blobs, "a spare block");
   }
 
-  /** Returns where every byte of the pool is. */
-  PoolSpace count() {
-    PoolSpace space = index.labels.space();
+  /**
+   * Returns where every byte of the pool is.
+   *
+   * @param space where those of the index of labels are
+   */
+  PoolSpace count(PoolSpace space) {
     for (BlockEntry entry : index.directory.all()) {
       BlockState state = entry.state();
       if (!state.isGone()) {

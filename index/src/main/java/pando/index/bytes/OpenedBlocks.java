@@ -15,13 +15,13 @@ import pando.index.bytes.Block.DamagedException;
 import pando.index.session.KeyOrder;
 
 /**
- * The blocks that a process finds when it opens an index.
+ * The blocks of a range that a process finds when it opens an index, or takes the range on.
  *
- * @param labelMax the greatest label
+ * @param entries in the order of their ranges
  * @param versionMax the greatest version
  * @param strays labels of blocks that do not count, as another one has their range
  */
-record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, List<Long> strays) {
+record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays) {
   private static final int TOGETHER = 256;
 
   /** A block by its label, and the end of its range, {@code null} where it has none. */
@@ -42,30 +42,35 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
     long word = blobs.store(BlockSession.BLOCKS, block.bytes(), 0, (int) block.bytes().byteSize());
     labels.put(0, word);
     BlockState state = BlockState.of(word, block, Outline.of(block));
-    return new OpenedBlocks(new BlockDirectory(List.of(new BlockEntry(0, state))), 0, 0, List.of());
+    return new OpenedBlocks(List.of(new BlockEntry(0, state)), 0, List.of());
   }
 
-  /** Reads all blocks. */
-  static OpenedBlocks of(Session labels, Blobs blobs) {
+  /**
+   * Reads the blocks of some keys.
+   *
+   * @param keys with the labels in use for them, at least one
+   */
+  static OpenedBlocks of(ServedKeys keys, Session labels, Blobs blobs) {
     List<Found> all = new ArrayList<>();
     List<Long> strays = new ArrayList<>();
-    long next = ByteIndex.KIND_LABEL + 1;
+    long next = keys.lowLabel();
     while (true) {
       long[] read = new long[TOGETHER];
       long[] words = new long[TOGETHER];
       int[] count = {0};
       labels.scan(
           next,
+          keys.highLabel(),
           TOGETHER,
           (label, word) -> {
             read[count[0]] = label;
             words[count[0]++] = word;
             return true;
           });
-      if (count[0] == 0) {
-        return inOrder(all, strays);
-      }
       load(read, words, count[0], blobs, all, strays);
+      if (count[0] < TOGETHER || read[count[0] - 1] == keys.highLabel()) {
+        return inOrder(keys, all, strays);
+      }
       next = read[count[0] - 1] + 1;
     }
   }
@@ -101,19 +106,20 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
     }
   }
 
-  /** Of blocks that overlap, the one that begins first counts, or that with the later version. */
-  private static OpenedBlocks inOrder(List<Found> all, List<Long> strays) {
+  /**
+   * Of blocks that overlap, the one that begins first counts, or that with the later version. One
+   * outside the keys was given away, and does not count.
+   */
+  private static OpenedBlocks inOrder(ServedKeys keys, List<Found> all, List<Long> strays) {
     all.sort(
         Comparator.comparing(Found::low, KeyOrder::compare)
             .thenComparing(Comparator.comparingLong(Found::version).reversed()));
-    long labelMax = strays.stream().mapToLong(Long::longValue).max().orElse(0);
     long versionMax = 0;
     List<BlockEntry> counting = new ArrayList<>();
-    @Nullable MemorySegment reached = MemorySegment.ofArray(new byte[0]);
+    @Nullable MemorySegment reached = keys.low();
     for (Found found : all) {
-      labelMax = Math.max(labelMax, found.label);
       versionMax = Math.max(versionMax, found.version());
-      if (reached == null || KeyOrder.compare(found.low(), reached) < 0) {
+      if (!keys.has(found.low()) || reached == null || KeyOrder.compare(found.low(), reached) < 0) {
         strays.add(found.label);
       } else if (KeyOrder.compare(found.low(), reached) > 0) {
         throw new CorruptNodeException(
@@ -124,15 +130,25 @@ record OpenedBlocks(BlockDirectory directory, long labelMax, long versionMax, Li
         reached = found.high;
       }
     }
-    if (reached != null) {
+    checkEnd(keys, reached, counting);
+    return new OpenedBlocks(counting, versionMax, strays);
+  }
+
+  private static void checkEnd(
+      ServedKeys keys, @Nullable MemorySegment reached, List<BlockEntry> counting) {
+    MemorySegment high = keys.high();
+    boolean isAtEnd =
+        reached == null || high == null
+            ? reached == high
+            : KeyOrder.compare(reached, high) == 0;
+    if (!isAtEnd) {
       String last =
           counting.isEmpty()
               ? "there is none"
-              : "the last one has label " + counting.getLast().label;
+              : "the last one has label " + counting.getLast().label();
       throw new CorruptNodeException(
           counting.isEmpty() ? 0 : Blobs.address(counting.getLast().state().word()),
           "blocks are missing at the end: " + last);
     }
-    return new OpenedBlocks(new BlockDirectory(counting), labelMax, versionMax, strays);
   }
 }

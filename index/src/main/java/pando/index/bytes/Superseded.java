@@ -49,7 +49,7 @@ final class Superseded {
    */
 
   /** In place of a label: nothing is to be discarded. */
-  private static final long NO_LABEL = ByteIndex.KIND_LABEL;
+  private static final long NO_LABEL = ByteIndex.NO_LABEL;
 
   /** Waiting for others takes at most one of so many parts of the pool. */
   private static final int POOL_PART = 16;
@@ -108,6 +108,11 @@ final class Superseded {
     this.bytesMax = Math.clamp(capacity / POOL_PART, BYTES_MIN, BYTES_MAX);
   }
 
+  /** Returns whether nothing waits. */
+  boolean isEmpty() {
+    return old.isEmpty() && waiting.isEmpty();
+  }
+
   /** Returns whether the label of a block must not be stored yet. */
   boolean isWaiting(BlockEntry entry) {
     return waiting.containsKey(entry);
@@ -143,7 +148,7 @@ final class Superseded {
         waiting.remove(absorbed);
       }
     }
-    add(entry, absorbed.label, BlockSession.BLOCKS, absorbedWord);
+    add(entry, absorbed.label(), BlockSession.BLOCKS, absorbedWord);
   }
 
   private void add(BlockEntry entry, long label, long seed, long word) {
@@ -217,7 +222,7 @@ final class Superseded {
   /** Makes a round as {@link #settle}, by the thread that is {@link #busy}. */
   private boolean makeRound(Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     long now = round.incrementAndGet();
-    index.labels.flush();
+    index.labels.writeBack();
     List<Old> free = new ArrayList<>();
     try {
       long since = storeWaiting(now, labels, latched, free);
@@ -265,7 +270,7 @@ final class Superseded {
       }
     }
     if (isAnyStored) {
-      index.labels.flush();
+      index.labels.writeBack();
     }
     return since;
   }
@@ -276,7 +281,7 @@ final class Superseded {
     synchronized (waiting) {
       all = new ArrayList<>(waiting.entrySet());
     }
-    all.sort(Comparator.comparingLong(each -> each.getKey().label));
+    all.sort(Comparator.comparingLong(each -> each.getKey().label()));
     return all;
   }
 
@@ -290,7 +295,7 @@ final class Superseded {
       waiting.remove(entry);
       return false;
     }
-    labels.store(entry.label, entry.state().word());
+    labels.store(entry.label(), entry.state().word());
     waiting.remove(entry);
     free.addAll(its.old);
     return true;

@@ -3,6 +3,7 @@ package pando.index.bytes;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.LongStream;
 import pando.fabric.PandoException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
@@ -37,14 +38,27 @@ final class Unsettled {
   private final Queue<Doubtful> doubtful = new ConcurrentLinkedQueue<>();
 
   /**
-   * Begins with what an index has when it opens.
+   * Begins with nothing.
    *
    * @param superseded receives what the pool's labels may still lead to
-   * @param labels of blocks that do not count; a process that died may have freed their blobs
    */
-  Unsettled(Superseded superseded, Collection<Long> labels) {
+  Unsettled(Superseded superseded) {
     this.superseded = superseded;
-    labels.forEach(label -> strays.add(new Stray(label, NO_BLOB)));
+  }
+
+  /** Returns whether all is settled. */
+  boolean isEmpty() {
+    return strays.isEmpty() && doubtful.isEmpty();
+  }
+
+  /** Adds labels that are to be discarded, and with them no blob. */
+  void addStrays(Collection<Long> labels) {
+    labels.forEach(label -> addStray(label, NO_BLOB));
+  }
+
+  /** Returns the labels that are to be discarded. */
+  LongStream strays() {
+    return strays.stream().mapToLong(Stray::label);
   }
 
   /** Adds the label of a block that is gone, or was never made known, and its blob to free. */
@@ -113,7 +127,7 @@ final class Unsettled {
     BlockEntry entry = next.entry;
     BlockState state = entry.state();
     if (!state.isGone() && !superseded.isWaiting(entry)) {
-      labels.store(entry.label, state.word());
+      labels.store(entry.label(), state.word());
     }
     // An error may have struck when the other one had been made known anyway.
     if (doubtful.remove(next) && state.word() != next.word) {

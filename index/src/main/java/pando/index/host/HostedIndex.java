@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
@@ -119,7 +120,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
             members,
             ranged
                 ? Partitioning.equalWidth(options.computeServers())
-                : Partitioning.undivided(first));
+                : overlay.undivided(first));
   }
 
   /**
@@ -398,14 +399,25 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
 
   @Override
   public final PoolSpace space() {
-    return changes.alone((_, all) -> {
+    return space(Supplier::get);
+  }
+
+  /**
+   * As {@link #space()}, with a step around it that is taken while this process changes no range.
+   */
+  public final PoolSpace space(Function<Supplier<PoolSpace>, PoolSpace> step) {
+    return changes.change(change -> step.apply(() -> space(change)));
+  }
+
+  private PoolSpace space(PoolChange change) {
+    try (Quiet<S> all = new Quiet<>(members, members.gates(), change.worker())) {
       all.flush();
       PoolSpace space = options.space(fabric);
       for (S server : members.servers()) {
         space = space.withUnused(server.kept());
       }
       return space;
-    });
+    }
   }
 
   @Override

@@ -115,7 +115,7 @@ public abstract class HostedSession<W extends GatedWorker> extends RoutedSession
       throw new StalledException(
           "the partitions kept changing: key=" + wanted + ", attempts=" + attempt);
     }
-    index.changes().awaitOwner(seen, Place.of(wanted), server, usable, attempt);
+    index.changes().awaitOwner(seen, String.valueOf(wanted), server, usable, attempt);
   }
 
   /** Opens a worker of a compute server; returns {@code null} if that is not in this process. */

@@ -14,6 +14,11 @@ public interface Overlay {
   /** That of an index with nothing over it. */
   Overlay NONE = new Overlay() {};
 
+  /** Returns the partition table of an index that is made by one compute server. */
+  default Partitioning undivided(int server) {
+    return Partitioning.undivided(server);
+  }
+
   /** Reads the partition table. */
   default Partitioning read(Catalogue catalogue) {
     return catalogue.readPartitioning();

@@ -459,16 +459,17 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
    * Waits until a key has an owner in this process. The caller is not inside a gate.
    *
    * @param seen the table by which it was looked for
+   * @param key for the message
    * @param owner its owner by that table
    * @param isLocal whether the owner lives here
    * @throws NotServedHereException if the key belongs to another process
    */
   public void awaitOwner(
-      Partitioning seen, Place key, int owner, boolean isLocal, int attempt) {
+      Partitioning seen, String key, int owner, boolean isLocal, int attempt) {
     members.checkOpen();
     if (isMine() || members.isAlone()) {
       // Ranges of this process do not change, and its compute servers own theirs.
-      throw notServed(key, owner);
+      throw new NotServedHereException(key, owner);
     }
     if (current == seen) {
       checkHere(key, owner);
@@ -485,26 +486,22 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
    * Throws if the table in the pool says that a key is another process's, too: without its lock,
    * which a change may hold for long.
    */
-  private void checkHere(Place key, int owner) {
+  private void checkHere(String key, int owner) {
     if (members.find(owner) == null && isAdopted(readPartitions())) {
-      throw notServed(key, owner);
+      throw new NotServedHereException(key, owner);
     }
   }
 
   private void lookForOwner(
-      PoolChange opened, Place key, int owner, boolean isLocal, int attempt) {
+      PoolChange opened, String key, int owner, boolean isLocal, int attempt) {
     Partitioning found = read(opened.catalogue());
     if (!isAdopted(found)) {
       adopt(opened, found);
     } else if (members.find(owner) == null) {
-      throw notServed(key, owner);
+      throw new NotServedHereException(key, owner);
     } else if (isLocal) {
       opened.worker().backoff().pause(Math.min(attempt, PAUSE_ATTEMPT));
     }
-  }
-
-  private static NotServedHereException notServed(Place key, int owner) {
-    return new NotServedHereException(key.toString(), owner);
   }
 
   /** Compute servers that take on the ranges of the current table when they go on. */

@@ -182,10 +182,13 @@ final class Giving implements Parting {
     ready = false;
     parting = false;
     if (whole) {
-      OrcaRoots roots = new OrcaRoots(context, giver.store.root.table());
+      OrcaRoot root = giver.store.root;
+      long table = root.table();
       giver.store.space.giveAway();
       giver.forget(context.worker.backoff());
-      roots.eraseOwn(giver.number);
+      new OrcaRoots(context, table).eraseOwn(giver.number);
+      // It may get keys again.
+      root.open(table, root.epoch(), 0);
       return;
     }
     dropLeaves(context);

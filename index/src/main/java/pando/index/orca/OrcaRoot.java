@@ -50,6 +50,11 @@ final class OrcaRoot {
     return table;
   }
 
+  /** Returns the epoch of the partition table by which the compute server has its range. */
+  long epoch() {
+    return epoch;
+  }
+
   /** Sets the epoch that the next word has. */
   void setEpoch(long ofTable) {
     epoch = ofTable;

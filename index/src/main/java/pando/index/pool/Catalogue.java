@@ -45,6 +45,9 @@ public final class Catalogue {
   private final NodePlaces places;
   private final long format;
 
+  /** The word beside the table that was read last. */
+  private long beside;
+
   /**
    * Creates a view for one worker.
    *
@@ -195,6 +198,7 @@ public final class Catalogue {
       if (ranges >= 1
           && ranges <= IndexOptions.COMPUTE_SERVERS_MAX
           && get(CHECKSUM_WORD) == checksum((int) ranges)) {
+        beside = get(BESIDE_WORD);
         return decode((int) ranges);
       }
       worker.backoff().pause(attempt);
@@ -204,9 +208,9 @@ public final class Catalogue {
             .formatted(get(1), ATTEMPTS_MAX));
   }
 
-  /** Returns the word beside the partition table that was read last. */
+  /** Returns the word beside the partition table that was read last, 0 before. */
   public long beside() {
-    return get(BESIDE_WORD);
+    return beside;
   }
 
   private Partitioning decode(int ranges) {

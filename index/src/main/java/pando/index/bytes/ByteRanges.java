@@ -1,0 +1,234 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Backoff;
+import pando.fabric.WaitLimit;
+import pando.index.Lease;
+import pando.index.NotServedHereException;
+import pando.index.Partitioning;
+import pando.index.Session;
+import pando.index.blob.BlobSpace;
+import pando.index.blob.Blobs;
+import pando.index.host.Overlay;
+import pando.index.host.Parting;
+import pando.index.host.Place;
+import pando.index.pool.Catalogue;
+
+/** The ranges of keys that processes serve, as one of them knows them. Thread-safe. */
+final class ByteRanges implements Overlay {
+  /*
+   * A compute server has a range of labels, which the index of labels moves as it moves any keys,
+   * and a range of byte strings. The partition table has the bounds of labels, and the word of the
+   * fences is beside it, so that both change at one moment. All labels of a range lead to blocks of
+   * its byte strings, in no order.
+   *
+   * The directory says what this process serves. It follows the table: what the process gives away
+   * leaves it while operations are kept out (BlockGiving); what comes is read, label by label, by
+   * the first session that is asked for a key of it. Until then nobody serves it.
+   *
+   * Locks: the turn of the index of labels comes first, then this object's own, then the gate of
+   * the sessions here, then that of the index of labels. So a session that waits for one of these
+   * is outside of its gate, and rounds of Superseded do not take the turn.
+   */
+
+  private final Fences fences;
+  private final int number;
+
+  /** Held by the thread that changes what the directory serves. */
+  private final AtomicBoolean changing = new AtomicBoolean();
+
+  /** Whether this process has given keys away, of which records may be cached. */
+  private volatile boolean hasGiven;
+
+  private volatile @Nullable Lease lease;
+  private @Nullable ByteIndex index;
+
+  /**
+   * Creates the ranges of an index, which {@link #begin} sets.
+   *
+   * @param number of the compute server of this process
+   */
+  ByteRanges(BlobSpace space, int number) {
+    this.fences = new Fences(space);
+    this.number = number;
+  }
+
+  /** Begins with what the table gives this process. */
+  void begin(ByteIndex its) {
+    index = its;
+  }
+
+  private ByteIndex index() {
+    return Objects.requireNonNull(index);
+  }
+
+  /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
+  @Nullable Lease lease() {
+    return lease;
+  }
+
+  void setLease(Lease held) {
+    lease = held;
+  }
+
+  int number() {
+    return number;
+  }
+
+  // The table.
+
+  @Override
+  public Partitioning undivided(int server) {
+    return Partitioning.undivided(server).withFences(List.of(MemorySegment.ofArray(new byte[0])));
+  }
+
+  @Override
+  public Partitioning read(Catalogue catalogue) {
+    return fences.read(catalogue);
+  }
+
+  @Override
+  public void write(Catalogue catalogue, Partitioning table) {
+    fences.write(catalogue, table);
+  }
+
+  /** Returns what the table, as this process knows it, gives it. */
+  ServedKeys given() {
+    return ServedKeys.of(index().labels.partitioning(), number);
+  }
+
+  // Keys that come.
+
+  /**
+   * Waits until this process serves a key. The caller is outside of the gate.
+   *
+   * @param key {@code null} for the end of all keys
+   * @param isBelow whether the keys just below it are meant
+   * @throws NotServedHereException if another process does
+   */
+  void await(@Nullable MemorySegment key, boolean isBelow, int attempt) {
+    Partitioning seen = index().labels.partitioning();
+    int range =
+        key == null || isBelow
+            ? KeyBounds.rangeBelow(seen, key)
+            : KeyBounds.rangeOfKey(seen, key);
+    int owner = seen.ownerOfRange(range);
+    if (index().gate.isAlone()) {
+      // Ranges of this process do not change.
+      throw new NotServedHereException(text(key), owner);
+    }
+    if (owner == number) {
+      follow();
+    } else {
+      index().labels.changes().awaitOwner(seen, text(key), owner, false, attempt);
+    }
+  }
+
+  private static String text(@Nullable MemorySegment key) {
+    return key == null ? "the last one" : Place.of(key).toString();
+  }
+
+  /** Has the directory serve what the table gives this process beyond what it has. */
+  void follow() {
+    try (Session labels = index().labels.session();
+        Blobs blobs = new Blobs(index().space)) {
+      lock(blobs.worker().backoff());
+      try {
+        follow(labels, blobs);
+      } finally {
+        unlock();
+      }
+    }
+  }
+
+  /** As {@link #follow()}, by a thread that has locked this. */
+  void follow(Session labels, Blobs blobs) {
+    ServedKeys all = given();
+    ServedKeys has = index().directory.served();
+    if (all.isNone() || (all.beginsWith(has) && all.endsWith(has) && !has.isNone())) {
+      return;
+    }
+    if (has.isNone()) {
+      extend(all, all, labels, blobs);
+      index().restartLabels();
+      return;
+    }
+    if (!all.beginsWith(has)) {
+      extend(
+          new ServedKeys(all.low(), has.low(), all.lowLabel(), has.lowLabel() - 1),
+          new ServedKeys(all.low(), has.high(), all.lowLabel(), has.highLabel()),
+          labels,
+          blobs);
+    }
+    if (!all.endsWith(has)) {
+      extend(
+          new ServedKeys(
+              Objects.requireNonNull(has.high()),
+              all.high(),
+              has.highLabel() + 1,
+              all.highLabel()),
+          all,
+          labels,
+          blobs);
+    }
+  }
+
+  private void extend(ServedKeys more, ServedKeys all, Session labels, Blobs blobs) {
+    OpenedBlocks blocks = OpenedBlocks.of(more, labels, blobs);
+    if (hasGiven) {
+      index().records.clear(blobs.worker().backoff());
+    }
+    index().versions.exceed(blocks.versionMax());
+    index().unsettled.addStrays(blocks.strays());
+    index().directory.extend(blocks.entries(), all);
+  }
+
+  void lock(Backoff backoff) {
+    long start = 0;
+    for (int attempt = 0; !changing.compareAndSet(false, true); attempt++) {
+      start = WaitLimit.LONG.pause(backoff, attempt, start, "a change of ranges does not end");
+    }
+  }
+
+  void unlock() {
+    changing.set(false);
+  }
+
+  // Keys that leave.
+
+  /** Returns whether a label is of a range that this process has. */
+  boolean isOwn(long label) {
+    ServedKeys own = given();
+    return own.lowLabel() <= label && label <= own.highLabel();
+  }
+
+  void noteGiven() {
+    hasGiven = true;
+  }
+
+  @Override
+  public Parting part(Place at, boolean upper, LongFunction<Parting> cut) {
+    return BlockGiving.part(index(), at.string(), upper, cut);
+  }
+
+  @Override
+  public Parting partHalf(Supplier<Parting> half, LongFunction<Parting> cut) {
+    return BlockGiving.part(index(), null, true, cut);
+  }
+
+  @Override
+  public Parting partWhole(Supplier<Parting> whole) {
+    return BlockGiving.whole(index(), whole);
+  }
+
+  @Override
+  public boolean keepsServers() {
+    return true;
+  }
+}

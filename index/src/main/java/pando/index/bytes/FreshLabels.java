@@ -1,0 +1,101 @@
+package pando.index.bytes;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Labels that no block of a range has. Thread-safe, but {@link #restart}. */
+final class FreshLabels {
+  /** What lies above the greatest label is taken if it has so many labels: they ascend then. */
+  private static final long MANY = 1L << 32;
+
+  private final AtomicLong next = new AtomicLong();
+  private volatile long last;
+
+  /**
+   * Takes others from now on.
+   *
+   * @param used labels of the range that blocks have, or that lead to blocks no more, ascending
+   * @param low least label of the range
+   * @param high greatest label of the range
+   */
+  void restart(long[] used, long low, long high) {
+    Gap gap = Gap.above(used, low, high);
+    gap = gap.isAtLeast(MANY) ? gap : Gap.largest(used, low, high);
+    next.set(gap.first);
+    last = gap.last;
+  }
+
+  /**
+   * Returns one.
+   *
+   * @throws IllegalStateException if the range has too few
+   */
+  long take() {
+    long taken = next.getAndIncrement();
+    if (taken > last) {
+      next.decrementAndGet();
+      throw new IllegalStateException(
+          "the range has no labels for more blocks: give it another bound, which brings some: last="
+              + last);
+    }
+    return taken;
+  }
+
+  /** Labels in a row of which none is used; none if the first is above the last. */
+  record Gap(long first, long last) {
+    /** Returns the labels above all that are used. */
+    static Gap above(long[] used, long low, long high) {
+      if (used.length == 0) {
+        return new Gap(Math.max(low, ByteIndex.NO_LABEL + 1), high);
+      }
+      long greatest = used[used.length - 1];
+      return greatest == Long.MAX_VALUE ? new Gap(1, 0) : new Gap(greatest + 1, high);
+    }
+
+    /** Returns the labels below all that are used. */
+    static Gap below(long[] used, long low, long high) {
+      long least = Math.max(low, ByteIndex.NO_LABEL + 1);
+      return used.length == 0 ? new Gap(least, high) : new Gap(least, used[0] - 1);
+    }
+
+    /** Returns the most labels in a row that are not used. */
+    static Gap largest(long[] used, long low, long high) {
+      Gap largest = below(used, low, high);
+      for (int i = 1; i < used.length; i++) {
+        largest = largest.or(new Gap(used[i - 1] + 1, used[i] - 1));
+      }
+      return largest.or(above(used, low, high));
+    }
+
+    private Gap or(Gap other) {
+      return Long.compareUnsigned(other.span(), span()) > 0 ? other : this;
+    }
+
+    /** Returns the number of labels, unsigned. There are less than 2^64. */
+    private long span() {
+      return first > last ? 0 : last - first + 1;
+    }
+
+    boolean isAtLeast(long labels) {
+      return Long.compareUnsigned(span(), labels) >= 0;
+    }
+
+    /** Returns the label in the middle. */
+    long middle() {
+      return first + (span() >>> 1);
+    }
+
+    /**
+     * Returns the first of some labels in a row, with about as many free ones below as above.
+     *
+     * @throws IllegalStateException if there are too few
+     */
+    long place(int labels) {
+      if (!isAtLeast(labels)) {
+        throw new IllegalStateException(
+            "the range has too few labels to be cut: give it another bound, which brings some:"
+                + " labels=%s, free=%s".formatted(labels, Long.toUnsignedString(span())));
+      }
+      return first + ((span() - labels) >>> 1);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package pando.index.bytes;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import pando.index.Lease;
+import pando.index.MovablePartitions;
+import pando.index.Partitioning;
+import pando.index.host.PartitionChanges;
+import pando.index.host.Place;
+
+/** The ranges of byte strings, of which this process has one at most. */
+final class StringPartitions implements MovablePartitions {
+  private final ByteIndex index;
+
+  StringPartitions(ByteIndex index) {
+    this.index = index;
+  }
+
+  private PartitionChanges<?, ?> changes() {
+    return index.labels.changes();
+  }
+
+  private static UnsupportedOperationException noNumbers(long number) {
+    return new UnsupportedOperationException(
+        "ranges of byte strings are cut at byte strings, not at numbers: number=" + number);
+  }
+
+  private static UnsupportedOperationException onlyOneHere(int server) {
+    return new UnsupportedOperationException(
+        "a process has one compute server of byte strings; others join from processes of their own:"
+            + " server="
+            + server);
+  }
+
+  @Override
+  public long moveBoundary(int server, long low) {
+    throw noNumbers(low);
+  }
+
+  @Override
+  public MemorySegment moveBoundary(int server, MemorySegment low) {
+    return changes().moveBoundary(server, checked(low)).fence();
+  }
+
+  private static Place checked(MemorySegment key) {
+    ByteArguments.checkKey(key, ByteIndex.KEY_BYTES_MAX);
+    return Place.of(ByteArguments.copyOf(key));
+  }
+
+  @Override
+  public int split(int server, long key) {
+    throw noNumbers(key);
+  }
+
+  @Override
+  public boolean split(int server, long key, int receiver) {
+    throw noNumbers(key);
+  }
+
+  @Override
+  public boolean split(int server, MemorySegment key, int receiver) {
+    return changes().split(server, checked(key), receiver);
+  }
+
+  @Override
+  public int addComputeServer(int from) {
+    throw onlyOneHere(from);
+  }
+
+  @Override
+  public boolean addComputeServer(int from, int receiver) {
+    return changes().addComputeServer(from, receiver);
+  }
+
+  @Override
+  public void removeComputeServer(int server) {
+    changes().removeComputeServer(server);
+  }
+
+  @Override
+  public void takeOver(int lost, int heir) {
+    changes().takeOver(lost, heir);
+  }
+
+  @Override
+  public long sizeEstimate(int server) {
+    if (server != index.ranges.number()) {
+      throw new IllegalArgumentException("compute server does not live here: server=" + server);
+    }
+    index.ranges.follow();
+    ServedKeys served = index.directory.served();
+    return served.isNone() ? 0 : index.sizeEstimate(served.low(), served.high());
+  }
+
+  @Override
+  public void refreshPartitions() {
+    changes().refreshPartitions();
+    index.ranges.follow();
+  }
+
+  @Override
+  public Partitioning readPartitions() {
+    return changes().readPartitions();
+  }
+
+  @Override
+  public void answerWhile(Lease lease) {
+    index.ranges.setLease(Objects.requireNonNull(lease, "lease"));
+  }
+}
