@@ -1,6 +1,5 @@
 package pando.index;
 
-import java.util.Map;
 import pando.fabric.Fabric;
 import pando.fabric.memory.SystemMemory;
 
@@ -10,7 +9,7 @@ import pando.fabric.memory.SystemMemory;
  * that depend on several settings are checked when an index is made, or by {@link #check}. A
  * system's options also have methods that switch its techniques; all else is set by name.
  */
-public interface IndexOptions {
+public interface IndexOptions extends ServedOptions {
   /** Maximum number of compute servers of an index. */
   int COMPUTE_SERVERS_MAX = 64;
 
@@ -21,9 +20,6 @@ public interface IndexOptions {
   static long cacheBytesOfThisMachine() {
     return Math.min(256L << 20, SystemMemory.own().limitBytes() / 16);
   }
-
-  /** Returns the system's name, such as {@code dex}. */
-  String system();
 
   /** Returns the size of a node in bytes. */
   int nodeBytes();
@@ -36,19 +32,14 @@ public interface IndexOptions {
   /** Returns the number of compute servers, 1 to {@link #COMPUTE_SERVERS_MAX}. */
   int computeServers();
 
-  /** Returns the bytes that each compute server caches. */
-  long cacheBytes();
-
   /** Returns whether each key is served by one compute server alone. */
   boolean isPartitioned();
 
-  /**
-   * Returns these options with one setting changed. Name and value are text, as on a command line:
-   * {@code cache-bytes} and {@code 64MiB}.
-   *
-   * @throws IllegalArgumentException if no setting has this name, or the value is not legal for it
-   */
+  @Override
   IndexOptions with(String name, String value);
+
+  @Override
+  IndexOptions withCacheBytes(long bytes);
 
   /**
    * Returns these options with another size of nodes, in bytes.
@@ -65,30 +56,11 @@ public interface IndexOptions {
   IndexOptions withComputeServers(int servers);
 
   /**
-   * Returns these options with another size of each compute server's cache, in bytes.
-   *
-   * @throws IllegalArgumentException if it is out of range
-   */
-  IndexOptions withCacheBytes(long bytes);
-
-  /**
    * Returns the minimum size of a cache in bytes, given the other settings.
    *
    * @throws IllegalArgumentException if the node size that is set is not legal
    */
   long cacheBytesMin();
-
-  /**
-   * Checks the limits that depend on several settings. {@link #create} and {@link #join} do it as
-   * well.
-   *
-   * @throws IllegalArgumentException if a limit is broken; the message has the values of the
-   *     settings concerned
-   */
-  void check();
-
-  /** Returns a description of each setting by name, with its current value as the default. */
-  Map<String, String> documentation();
 
   /**
    * Makes an empty index in a pool that has none, with all its compute servers in this process.
@@ -136,37 +108,19 @@ public interface IndexOptions {
    */
   RangeIndex join(Fabric fabric, int first, int count);
 
-  /** Returns whether indexes of this system have {@link MovablePartitions}. */
-  default boolean hasMovablePartitions() {
-    return false;
-  }
-
   /**
-   * Makes an empty index in a pool that has none, with one compute server, which has all keys and
-   * lives in this process. Others get ranges later: the empty index can be divided into {@link
-   * #computeServers()} ranges.
+   * {@inheritDoc}
    *
-   * @param number of the compute server, 0 to {@link #COMPUTE_SERVERS_MAX} - 1
-   * @throws UnsupportedOperationException if this system has no {@link MovablePartitions}
-   * @throws IllegalStateException if the pool holds an index already
-   * @throws IllegalArgumentException if the fabric lacks what the system needs, or the number is
-   *     out of range
+   * <p>The empty index can be divided into {@link #computeServers()} ranges.
    */
+  @Override
   default RangeIndex createAt(Fabric fabric, int number) {
     throw new UnsupportedOperationException(
         "ranges of this system do not move between processes: system=" + system());
   }
 
-  /**
-   * Joins, as {@link #join}, with one compute server, which serves the range that the pool's table
-   * gives it; with none it waits for one. Ignores {@link #computeServers()}.
-   *
-   * @param number of the compute server, 0 to {@link #COMPUTE_SERVERS_MAX} - 1
-   * @throws UnsupportedOperationException if this system has no {@link MovablePartitions}
-   * @throws IllegalStateException as {@link #join}
-   * @throws IllegalArgumentException if the fabric lacks what the system needs, or the number is
-   *     out of range
-   */
+  /** {@inheritDoc} Ignores {@link #computeServers()}. */
+  @Override
   default RangeIndex joinAt(Fabric fabric, int number) {
     throw new UnsupportedOperationException(
         "ranges of this system do not move between processes: system=" + system());

@@ -1,6 +1,5 @@
 package pando.index;
 
-import java.util.Optional;
 import pando.fabric.VerbCounters;
 
 /**
@@ -9,7 +8,7 @@ import pando.fabric.VerbCounters;
  *
  * <p>Thread-safe; each thread works through a {@link Session} of its own.
  */
-public interface RangeIndex extends Metered, AutoCloseable {
+public interface RangeIndex extends Partitioned {
   /**
    * Opens a session for one thread. A compute server can have a limited number of sessions open:
    * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+ and DEFT, 447 in
@@ -22,14 +21,6 @@ public interface RangeIndex extends Metered, AutoCloseable {
    *     server
    */
   Session session();
-
-  /**
-   * Returns the changes of its ranges of keys, if they move between compute servers: those of DEX
-   * and ORCA, and of P-Sherman.
-   */
-  default Optional<MovablePartitions> partitions() {
-    return Optional.empty();
-  }
 
   /**
    * Fills the empty index with entries in ascending order of their keys. Operations of sessions in
@@ -56,6 +47,7 @@ public interface RangeIndex extends Metered, AutoCloseable {
    * IndexOptions#isPartitioned()}, the owner of a key serves it; otherwise the division is only
    * informative: parts that were about equal at the time of the load.
    */
+  @Override
   Partitioning partitioning();
 
   /** Returns whether sessions of this process serve a key. */
@@ -91,29 +83,6 @@ public interface RangeIndex extends Metered, AutoCloseable {
    * local locks or sessions.
    */
   long cachedBytes();
-
-  /**
-   * Writes the changes of this process to the pool. On return the pool has every change that was
-   * acknowledged before the call, even if the process is lost later, except for what other
-   * operations hold or merge during the call. Operations go on meanwhile. Systems that write each
-   * change at once do nothing.
-   *
-   * @throws IllegalStateException if the index is closed
-   * @throws pando.fabric.PandoException if something could not be written, as a memory server is
-   *     lost, has no room or does not answer, or an operation does not end; the rest was
-   */
-  void flush();
-
-  /**
-   * Returns the changes of this process that are in its memory alone. As a rule they are written
-   * within {@code write-back-interval}, a setting of the systems that keep changes; later if
-   * writing fails or does not keep up. A closed index has none.
-   */
-  Unwritten unwritten();
-
-  /** Returns whether this index is closed: its sessions throw, and it has no memory any more. */
-  @Override
-  boolean isClosed();
 
   /** Names meters of the caches, of the pool and of the partitions. A system adds its own. */
   @Override
@@ -154,23 +123,4 @@ public interface RangeIndex extends Metered, AutoCloseable {
         "Changes of the ranges since the index was made.",
         () -> partitioning().epoch());
   }
-
-  /**
-   * Waits until each running operation has ended, writes dirty nodes back, ends background tasks,
-   * and frees the local memory of this process. Does not wait for a scan whose visitor runs: that
-   * scan throws {@link IllegalStateException} when it needs its next leaf, and a visitor may close
-   * the index. All entries stay in the pool, and no lock stays behind there. From then on, sessions
-   * that are still open throw {@link IllegalStateException}. A second call does nothing; if two
-   * threads close concurrently, both return once the index is closed.
-   *
-   * @throws pando.fabric.MemoryServerLostException if a memory server is lost: what it had is lost;
-   *     everything else is written and given back, and the index is closed
-   * @throws IllegalStateException if the fabric is closed: nothing is written or given back any
-   *     more, and the index is closed
-   * @throws pando.fabric.PandoException another one if an operation does not end, or a memory
-   *     server refuses or does not answer: the index stays open, has lost nothing, and can be
-   *     closed again
-   */
-  @Override
-  void close();
 }

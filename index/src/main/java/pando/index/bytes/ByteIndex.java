@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,8 +39,8 @@ import pando.index.session.WriteBack;
 
 /**
  * An ordered map from byte strings to byte strings in a memory pool. Keys have 0 to {@value
- * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process at a time serves
- * the index; another one can open it after the first has closed it.
+ * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process serves all
+ * of it, or several each a range ({@link #createAt}, {@link #joinAt}).
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
@@ -184,6 +185,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex createAt(Fabric fabric, ByteOptions options, int number) {
     StackRoom.STRINGS.check();
+    options.check();
     OrcaOptions labels = labels(options);
     return opened(
         options, fabric, number, true, ranges -> OrcaIndex.createAt(fabric, labels, number, ranges));
@@ -216,6 +218,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public static ByteIndex joinAt(Fabric fabric, ByteOptions options, int number) {
     StackRoom.STRINGS.check();
+    options.check();
     OrcaOptions labels = labels(options);
     long most = usedBytes(fabric) / options.blockBytes() * LABEL_BYTES;
     OrcaOptions itsLabels = labels.withCacheBytes(Math.max(labels.cacheBytes(), most));
@@ -359,8 +362,9 @@ public final class ByteIndex implements ByteStrings {
   }
 
   /** Returns the ranges, which can move to compute servers of other processes. */
-  public MovablePartitions partitions() {
-    return new StringPartitions(this);
+  @Override
+  public Optional<MovablePartitions> partitions() {
+    return Optional.of(new StringPartitions(this));
   }
 
   /** Returns {@value #KEY_BYTES_MAX}. */
@@ -378,7 +382,7 @@ public final class ByteIndex implements ByteStrings {
   /** Returns {@code byte-strings}. */
   @Override
   public String name() {
-    return "byte-strings";
+    return ByteOptions.SYSTEM;
   }
 
   @Override
@@ -587,15 +591,6 @@ public final class ByteIndex implements ByteStrings {
     return gate.isClosed();
   }
 
-  /**
-   * Waits until each running operation has ended, writes what is not in the pool yet, and frees the
-   * local memory. All entries stay in the pool. Sessions that are still open throw {@link
-   * IllegalStateException} from then on. A second call does nothing, also while another thread
-   * closes the index.
-   *
-   * @throws pando.fabric.PandoException if a memory server is lost or does not answer; unless one
-   *     is lost, the index can be closed again
-   */
   @Override
   public void close() {
     StackRoom.STRINGS.check();

@@ -4,9 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
-import pando.index.Metered;
-import pando.index.Partitioning;
-import pando.index.Unwritten;
+import pando.index.Partitioned;
 
 /**
  * An ordered map from byte strings to byte strings. Keys order byte by byte, as unsigned numbers,
@@ -14,7 +12,7 @@ import pando.index.Unwritten;
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
-public interface ByteStrings extends Metered, AutoCloseable {
+public interface ByteStrings extends Partitioned {
   /** A big-endian number at any place. */
   ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
@@ -24,12 +22,6 @@ public interface ByteStrings extends Metered, AutoCloseable {
    * @throws IllegalStateException if it is closed
    */
   ByteSession session();
-
-  /**
-   * Returns which compute server serves which keys, as this process knows it. Ranges divide keys by
-   * their {@link #partitionKey}.
-   */
-  Partitioning partitioning();
 
   /**
    * Returns the first 8 bytes of a key as a big-endian number whose sign bit is turned over; what a
@@ -80,20 +72,4 @@ public interface ByteStrings extends Metered, AutoCloseable {
       return session.scan(from, to, Long.MAX_VALUE, (key, value) -> true);
     }
   }
-
-  /** As {@link pando.index.RangeIndex#flush()}; over a client, of all compute servers. */
-  void flush();
-
-  /** As {@link pando.index.RangeIndex#unwritten()}; over a client, nothing. */
-  Unwritten unwritten();
-
-  /**
-   * Ends the sessions: operations that begin later throw {@link IllegalStateException}. What holds
-   * memory of the pool waits for those under way first, and gives that memory back; over a client
-   * they end as they do. All entries stay where they are. A second call does nothing.
-   *
-   * @throws pando.fabric.PandoException if what was acknowledged could not be stored
-   */
-  @Override
-  void close();
 }

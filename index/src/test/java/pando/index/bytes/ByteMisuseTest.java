@@ -80,7 +80,10 @@ class ByteMisuseTest {
       }
       assertThatIllegalArgumentException()
           .isThrownBy(() -> OPTIONS.withBlockBytes(100, 8))
-          .withMessageContaining("blockBytes=100");
+          .withMessageContaining("block-bytes is out of range: value=100");
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> ByteIndex.create(fabric, OPTIONS.withBlockBytes(256, 65)))
+          .withMessageContaining("inline-max=65, block-bytes=256");
       assertThatIllegalArgumentException()
           .isThrownBy(() -> OPTIONS.withLabels(OrcaOptions.defaults().withComputeServers(2)))
           .withMessageContaining("computeServers=2");

@@ -51,9 +51,9 @@ public final class ByteProcesses implements AutoCloseable {
   boolean divide(byte @Nullable [] key) {
     boolean given =
         key == null
-            ? indexes[0].partitions().addComputeServer(FIRST, SECOND)
-            : indexes[0].partitions().split(FIRST, MemorySegment.ofArray(key), SECOND);
-    indexes[1].partitions().refreshPartitions();
+            ? indexes[0].partitions().orElseThrow().addComputeServer(FIRST, SECOND)
+            : indexes[0].partitions().orElseThrow().split(FIRST, MemorySegment.ofArray(key), SECOND);
+    indexes[1].partitions().orElseThrow().refreshPartitions();
     return given;
   }
 
@@ -61,7 +61,7 @@ public final class ByteProcesses implements AutoCloseable {
   void loseSecond() {
     epoch++;
     indexes[0].fabric().fence(SECOND, epoch);
-    indexes[0].partitions().takeOver(SECOND, FIRST);
+    indexes[0].partitions().orElseThrow().takeOver(SECOND, FIRST);
   }
 
   /** Moves the boundary between the two to a key, by the process that gives keys away. */
@@ -72,8 +72,8 @@ public final class ByteProcesses implements AutoCloseable {
       int upper = ranges.ownerOfRange(1);
       boolean upperGives = ByteIndex.compare(low, ranges.fenceOfRange(1)) > 0;
       int giver = upperGives == (upper == FIRST) ? 0 : 1;
-      indexes[giver].partitions().moveBoundary(upper, low);
-      indexes[1 - giver].partitions().refreshPartitions();
+      indexes[giver].partitions().orElseThrow().moveBoundary(upper, low);
+      indexes[1 - giver].partitions().orElseThrow().refreshPartitions();
     }
   }
 
@@ -92,8 +92,8 @@ public final class ByteProcesses implements AutoCloseable {
 
   /** Takes all keys of the second one. */
   void removeSecond() {
-    indexes[1].partitions().removeComputeServer(SECOND);
-    indexes[0].partitions().refreshPartitions();
+    indexes[1].partitions().orElseThrow().removeComputeServer(SECOND);
+    indexes[0].partitions().orElseThrow().refreshPartitions();
   }
 
   /** Returns the byte strings of one of the two, 0 or 1. */

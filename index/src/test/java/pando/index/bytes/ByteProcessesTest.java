@@ -72,7 +72,7 @@ class ByteProcessesTest {
         assertThat(first.scanDown(fence, ByteKeys.of(), 9, visitor)).isEqualTo(1);
         assertThat(second.ceiling(fence)).isTrue();
         assertThat(first.lower(ByteKeys.of())).isFalse();
-        assertThat(both.indexes[0].partitions().sizeEstimate(ByteProcesses.FIRST)).isEqualTo(1);
+        assertThat(both.indexes[0].partitions().orElseThrow().sizeEstimate(ByteProcesses.FIRST)).isEqualTo(1);
       }
     }
   }
@@ -112,17 +112,17 @@ class ByteProcessesTest {
       try (ByteSession session = both.indexes[0].session()) {
         ByteModelRun.checkAll(session, model);
       }
-      assertThat(both.indexes[1].partitions().sizeEstimate(ByteProcesses.SECOND)).isZero();
+      assertThat(both.indexes[1].partitions().orElseThrow().sizeEstimate(ByteProcesses.SECOND)).isZero();
       MemorySegment empty = MemorySegment.ofArray(new byte[0]);
       assertThatIllegalArgumentException()
           .isThrownBy(
               () ->
-                  both.indexes[0].partitions().split(ByteProcesses.FIRST, empty, 3));
+                  both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, empty, 3));
       MemorySegment tooLong = MemorySegment.ofArray(new byte[ByteIndex.KEY_BYTES_MAX + 1]);
       assertThatIllegalArgumentException()
           .isThrownBy(
               () ->
-                  both.indexes[0].partitions().split(ByteProcesses.FIRST, tooLong, 3));
+                  both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, tooLong, 3));
     }
   }
 
