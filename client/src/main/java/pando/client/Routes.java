@@ -1,10 +1,15 @@
 package pando.client;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
 import pando.index.Partitioning;
+import pando.index.bytes.ByteArguments;
+import pando.index.bytes.KeyBounds;
 
 /**
  * Which compute server serves which keys, and where it is. Immutable.
@@ -24,11 +29,18 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
   /**
    * One compute server.
    *
-   * @param low least key of its range
+   * @param low least key of its range; of byte strings, the least label there
+   * @param fence of byte strings, the one with which the range begins, of which a copy is kept;
+   *     {@code null} of an index of words
    * @param owner its number
    * @param address HOST:PORT; empty if it has none now
    */
-  public record Route(long low, int owner, String address) {
+  public record Route(long low, @Nullable MemorySegment fence, int owner, String address) {
+    /** Makes a route of an index of words. */
+    public Route(long low, int owner, String address) {
+      this(low, null, owner, address);
+    }
+
     /**
      * Checks an address.
      *
@@ -40,6 +52,23 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
         throw new IllegalArgumentException(
             "no address: address=" + address + ", length=" + address.length());
       }
+      fence = fence == null ? null : ByteArguments.copyOf(fence).asReadOnly();
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+      return other instanceof Route route
+          && low == route.low
+          && owner == route.owner
+          && address.equals(route.address)
+          && (fence == null
+              ? route.fence == null
+              : route.fence != null && fence.mismatch(route.fence) < 0);
+    }
+
+    @Override
+    public int hashCode() {
+      return Objects.hash(low, owner, address);
     }
   }
 
@@ -59,10 +88,14 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
   }
 
   private static Partitioning partitioning(long epoch, List<Route> routes) {
-    return new Partitioning(
-        epoch,
-        routes.stream().mapToLong(Route::low).toArray(),
-        routes.stream().mapToInt(Route::owner).toArray());
+    Partitioning table =
+        new Partitioning(
+            epoch,
+            routes.stream().mapToLong(Route::low).toArray(),
+            routes.stream().mapToInt(Route::owner).toArray());
+    List<MemorySegment> fences =
+        routes.stream().map(Route::fence).filter(Objects::nonNull).toList();
+    return fences.isEmpty() ? table : KeyBounds.withFences(table, fences);
   }
 
   /** Returns the routes of a compute server that serves all keys by itself. */
@@ -79,8 +112,9 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
     List<Route> routes = new ArrayList<>();
     for (int range = 0; range < partitioning.servers(); range++) {
       int owner = partitioning.ownerOfRange(range);
-      routes.add(
-          new Route(partitioning.lowOfRange(range), owner, addresses.apply(owner).orElse("")));
+      MemorySegment fence = partitioning.hasFences() ? partitioning.fenceOfRange(range) : null;
+      String address = addresses.apply(owner).orElse("");
+      routes.add(new Route(partitioning.lowOfRange(range), fence, owner, address));
     }
     return new Routes(partitioning.epoch(), true, routes);
   }
@@ -90,7 +124,7 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
     return isPartitioned ? partitioning(epoch, routes) : Partitioning.undivided(0);
   }
 
-  /** Returns the place of the route for a key, where {@link #isPartitioned}. */
+  /** Returns the place of the route for a word, where {@link #isPartitioned}. */
   public int routeOf(long key) {
     int place = routes.size() - 1;
     while (place > 0 && routes.get(place).low > key) {

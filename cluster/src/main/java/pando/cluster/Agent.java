@@ -15,7 +15,7 @@ import pando.fabric.PandoException;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
-import pando.index.RangeIndex;
+import pando.index.Partitioned;
 import pando.index.Unwritten;
 
 /**
@@ -46,7 +46,7 @@ final class Agent {
   private final ClusterState state;
   private final int number;
   private final long epoch;
-  private final RangeIndex index;
+  private final Partitioned index;
   private final MovablePartitions partitions;
   private final FencedHere fenced;
   private final Rejoining rejoining;
@@ -108,7 +108,7 @@ final class Agent {
       int number,
       long epoch,
       Fabric fabric,
-      RangeIndex index,
+      Partitioned index,
       Config config,
       LeaderHooks hooks) {
     this.host = host;
@@ -265,6 +265,10 @@ final class Agent {
             ? change.failed("the receiver has a range: " + change.other())
             : change.done();
       }
+      Optional<String> tooLong = RoutesEntry.refusal(before, change);
+      if (tooLong.isPresent()) {
+        return change.failed(tooLong.get());
+      }
       make(change);
       return Verdict.of(begun, index::partitioning, refusal(change));
     } catch (FencedException | SessionLostException | CoordinatorLostException e) {
@@ -294,7 +298,7 @@ final class Agent {
 
   private static String refusal(Change change) {
     return change.kind() == Change.Kind.ADD
-        ? "the giver's range is a single leaf: it can be divided once it has more entries"
+        ? "the giver's range cannot be divided: it can be once it has more entries"
         : "no fence between leaves lies there";
   }
 
@@ -314,11 +318,27 @@ final class Agent {
 
   private void make(Change change) {
     switch (change.kind()) {
-      case MOVE -> partitions.moveBoundary(change.server(), change.key());
-      case SPLIT -> partitions.split(number, change.key(), change.other());
+      case MOVE -> move(change.server(), change.key());
+      case SPLIT -> split(change.key(), change.other());
       case ADD -> partitions.addComputeServer(number, change.server());
       case REMOVE -> partitions.removeComputeServer(number);
       case FENCE -> partitions.takeOver(change.server(), number);
+    }
+  }
+
+  private void move(int server, BoundKey key) {
+    if (key.isString()) {
+      partitions.moveBoundary(server, key.string());
+    } else {
+      partitions.moveBoundary(server, key.number());
+    }
+  }
+
+  private void split(BoundKey key, int receiver) {
+    if (key.isString()) {
+      partitions.split(number, key.string(), receiver);
+    } else {
+      partitions.split(number, key.number(), receiver);
     }
   }
 

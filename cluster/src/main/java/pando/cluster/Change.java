@@ -11,13 +11,14 @@ import pando.index.Partitioning;
  * @param id its number, from 1
  * @param server the compute server that it is about: whose boundary is moved, that is split, added,
  *     removed or fenced
- * @param key of a move or a split; of a fence because of a loss, the epoch that was lost
+ * @param key of a move or a split
+ * @param lostEpoch of a fence because of a loss, the epoch that was lost; else 0
  * @param other the receiver of a split, the giver of what is added; {@value #NONE} if the leader
  *     chooses
  * @param executor the compute server that executes it, {@value #NONE} if none is chosen yet
  * @param executorEpoch its epoch
  * @param leastEpoch of a fence, the least epoch that is not refused
- * @param low of a move that is planned, where the range began before
+ * @param low of a move of words that is planned, where the range began before
  * @param why it failed, or a fence that is under way could not be made yet; else empty
  */
 public record Change(
@@ -25,7 +26,8 @@ public record Change(
     Kind kind,
     State state,
     int server,
-    long key,
+    BoundKey key,
+    long lostEpoch,
     int other,
     int executor,
     long executorEpoch,
@@ -36,6 +38,8 @@ public record Change(
   public static final int NONE = -1;
 
   static final char KIND = 'x';
+
+  private static final BoundKey NO_KEY = BoundKey.of(0);
 
   /** What is changed. */
   public enum Kind {
@@ -65,7 +69,11 @@ public record Change(
     FAILED
   }
 
-  private static Change asked(Kind kind, int server, long key, int other) {
+  private static Change asked(Kind kind, int server, int other) {
+    return asked(kind, server, NO_KEY, 0, other);
+  }
+
+  private static Change asked(Kind kind, int server, BoundKey key, long lostEpoch, int other) {
     if (server < 0
         || server > Member.NUMBER_MAX
         || other < NONE
@@ -75,42 +83,52 @@ public record Change(
           "no such compute servers: kind=%s, server=%s, other=%s, maximum=%s"
               .formatted(kind, server, other, Member.NUMBER_MAX));
     }
-    return new Change(0, kind, State.ASKED, server, key, other, NONE, 0, 0, 0, "");
+    return new Change(0, kind, State.ASKED, server, key, lostEpoch, other, NONE, 0, 0, 0, "");
   }
 
   /** Returns a change that moves the boundary between a compute server's range and that below. */
+  public static Change move(int server, BoundKey key) {
+    return asked(Kind.MOVE, server, key, 0, NONE);
+  }
+
+  /** As {@link #move(int, BoundKey)}, in an index of words. */
   public static Change move(int server, long key) {
-    return asked(Kind.MOVE, server, key, NONE);
+    return move(server, BoundKey.of(key));
   }
 
   /** Returns a change that gives what a compute server has from a key on to one without a range. */
+  public static Change split(int server, BoundKey key, int receiver) {
+    return asked(Kind.SPLIT, server, key, 0, receiver);
+  }
+
+  /** As {@link #split(int, BoundKey, int)}, in an index of words. */
   public static Change split(int server, long key, int receiver) {
-    return asked(Kind.SPLIT, server, key, receiver);
+    return split(server, BoundKey.of(key), receiver);
   }
 
   /** Returns a change that gives a range to a compute server without one. */
   public static Change add(int server) {
-    return asked(Kind.ADD, server, 0, NONE);
+    return asked(Kind.ADD, server, NONE);
   }
 
   /** Returns a change that gives a part of a compute server's range to one without a range. */
   public static Change add(int server, int giver) {
-    return asked(Kind.ADD, server, 0, giver);
+    return asked(Kind.ADD, server, giver);
   }
 
   /** Returns a change that takes a compute server's range and ends it. */
   public static Change remove(int server) {
-    return asked(Kind.REMOVE, server, 0, NONE);
+    return asked(Kind.REMOVE, server, NONE);
   }
 
   /** Returns a change that keeps a compute server from doing anything. */
   public static Change fence(int server) {
-    return asked(Kind.FENCE, server, 0, NONE);
+    return asked(Kind.FENCE, server, NONE);
   }
 
   /** Returns a fence of a compute server that does not run any more, unless it starts anew. */
   static Change lost(int server, long epoch) {
-    return asked(Kind.FENCE, server, epoch, NONE);
+    return asked(Kind.FENCE, server, NO_KEY, epoch, NONE);
   }
 
   /** Returns whether it keeps a compute server out. */
@@ -123,11 +141,6 @@ public record Change(
     return isFence() && state == State.UNDER_WAY;
   }
 
-  /** Returns the epoch that was lost, of a fence because of a loss; else 0. */
-  long lostEpoch() {
-    return isFence() ? key : 0;
-  }
-
   /** Returns whether nothing is left to do. */
   public boolean isOver() {
     return state == State.DONE || state == State.FAILED;
@@ -136,7 +149,7 @@ public record Change(
   /** Returns whether a partition table has what it asks for, once it is planned. */
   boolean isIn(Partitioning table) {
     return switch (kind) {
-      case MOVE -> table.hasServer(server) && hasMoved(table.lowOfServer(server));
+      case MOVE -> table.hasServer(server) && hasMoved(table, table.rangeOfServer(server));
       case SPLIT -> table.hasServer(other);
       case ADD -> table.hasServer(server);
       case REMOVE, FENCE -> !table.hasServer(server);
@@ -144,10 +157,20 @@ public record Change(
   }
 
   /**
-   * A boundary is a fence: it lies at the key, or between it and where it was or the range below.
+   * A boundary of words is a fence: it lies at the key, or between it and where it was or the range
+   * below. One of byte strings lies at the key.
    */
-  private boolean hasMoved(long now) {
-    return now <= key && (key <= low || now > low);
+  private boolean hasMoved(Partitioning table, int range) {
+    int place = key.compareTo(table, range);
+    if (key.isString()) {
+      return place == 0;
+    }
+    return place >= 0 && (key.number() <= low || table.lowOfRange(range) > low);
+  }
+
+  /** Returns whether it has a key that is not of the kind that a table has. */
+  boolean hasOtherKeys(Partitioning table) {
+    return (kind == Kind.MOVE || kind == Kind.SPLIT) && key.isString() != table.hasFences();
   }
 
   /** Returns whether it is under way, and a compute server of an epoch executes it. */
@@ -157,7 +180,18 @@ public record Change(
 
   Change withId(int given) {
     return new Change(
-        given, kind, state, server, key, other, executor, executorEpoch, leastEpoch, low, why);
+        given,
+        kind,
+        state,
+        server,
+        key,
+        lostEpoch,
+        other,
+        executor,
+        executorEpoch,
+        leastEpoch,
+        low,
+        why);
   }
 
   Change executedBy(Member member) {
@@ -167,6 +201,7 @@ public record Change(
         State.UNDER_WAY,
         server,
         key,
+        lostEpoch,
         other,
         member.number(),
         member.epoch(),
@@ -178,16 +213,28 @@ public record Change(
   /** Returns this move, of a range that begins at a key before. */
   Change movedFrom(long before) {
     return new Change(
-        id, kind, state, server, key, other, executor, executorEpoch, leastEpoch, before, why);
+        id,
+        kind,
+        state,
+        server,
+        key,
+        lostEpoch,
+        other,
+        executor,
+        executorEpoch,
+        leastEpoch,
+        before,
+        why);
   }
 
   /** Returns this fence under way, which refuses all epochs below one. */
   Change fencing(long epoch) {
-    return new Change(id, kind, State.UNDER_WAY, server, key, other, NONE, 0, epoch, low, "");
+    return new Change(
+        id, kind, State.UNDER_WAY, server, key, lostEpoch, other, NONE, 0, epoch, low, "");
   }
 
   Change askedAgain() {
-    return asked(kind, server, key, other).withId(id);
+    return asked(kind, server, key, lostEpoch, other).withId(id);
   }
 
   Change done() {
@@ -211,6 +258,7 @@ public record Change(
         now,
         server,
         key,
+        lostEpoch,
         other,
         executor,
         executorEpoch,
@@ -220,37 +268,51 @@ public record Change(
   }
 
   byte[] encode() {
-    return new EntryWriter(KIND)
-        .number(id)
-        .text(kind.name())
-        .text(state.name())
-        .number(server)
-        .word(key)
-        .number(other)
-        .number(executor)
-        .word(executorEpoch)
-        .word(leastEpoch)
-        .word(low)
-        .text(why)
-        .bytes();
+    EntryWriter writer =
+        new EntryWriter(KIND)
+            .number(id)
+            .text(kind.name())
+            .text(state.name())
+            .number(server)
+            .word(lostEpoch)
+            .number(other)
+            .number(executor)
+            .word(executorEpoch)
+            .word(leastEpoch)
+            .word(low)
+            .text(why);
+    key.write(writer);
+    return writer.bytes();
   }
 
   static Change decode(byte[] bytes) {
-    return EntryReader.read(
-        bytes,
-        KIND,
-        reader ->
-            new Change(
-                reader.number(1, Integer.MAX_VALUE),
-                Kind.valueOf(reader.text()),
-                State.valueOf(reader.text()),
-                reader.number(0, Member.NUMBER_MAX),
-                reader.word(),
-                reader.number(NONE, Member.NUMBER_MAX),
-                reader.number(NONE, Member.NUMBER_MAX),
-                reader.word(),
-                reader.word(),
-                reader.word(),
-                reader.text()));
+    return EntryReader.read(bytes, KIND, Change::read);
+  }
+
+  private static Change read(EntryReader reader) {
+    int id = reader.number(1, Integer.MAX_VALUE);
+    Kind kind = Kind.valueOf(reader.text());
+    State state = State.valueOf(reader.text());
+    int server = reader.number(0, Member.NUMBER_MAX);
+    long lostEpoch = reader.word();
+    int other = reader.number(NONE, Member.NUMBER_MAX);
+    int executor = reader.number(NONE, Member.NUMBER_MAX);
+    long executorEpoch = reader.word();
+    long leastEpoch = reader.word();
+    long low = reader.word();
+    String why = reader.text();
+    return new Change(
+        id,
+        kind,
+        state,
+        server,
+        BoundKey.read(reader),
+        lostEpoch,
+        other,
+        executor,
+        executorEpoch,
+        leastEpoch,
+        low,
+        why);
   }
 }

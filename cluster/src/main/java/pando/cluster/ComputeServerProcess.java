@@ -20,10 +20,9 @@ import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
+import pando.index.Partitioned;
 import pando.index.RangeIndex;
 import pando.index.bytes.ByteStrings;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexStrings;
 
 /**
  * A compute server of a cluster: one range of the index, and its share of the cluster's work.
@@ -54,8 +53,7 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final CompletableFuture<End> end = new CompletableFuture<>();
   private final long epoch;
   private final Fabric fabric;
-  private final RangeIndex index;
-  private final Optional<ByteStrings> strings;
+  private final Partitioned index;
   private final RenewedLease lease;
   private final Agent agent;
   private @Nullable ClientService service;
@@ -69,7 +67,7 @@ public final class ComputeServerProcess implements AutoCloseable {
       ComputeServerSettings settings,
       long epoch,
       Fabric fabric,
-      RangeIndex index,
+      Partitioned index,
       Config config) {
     this.membership = membership;
     this.settings = settings;
@@ -84,7 +82,6 @@ public final class ComputeServerProcess implements AutoCloseable {
       if (!PlantedClusterBug.LEASE_UNCHECKED) {
         agent.answerWhile(lease);
       }
-      this.strings = strings(settings, index);
     } catch (Throwable e) {
       Closing.after(e, lease::close);
       throw e;
@@ -109,12 +106,6 @@ public final class ComputeServerProcess implements AutoCloseable {
           }
           return more;
         });
-  }
-
-  private static Optional<ByteStrings> strings(ComputeServerSettings settings, RangeIndex index) {
-    return index instanceof DexIndex dex && settings.options().keyBytes() > Long.BYTES
-        ? Optional.of(DexStrings.over(dex))
-        : Optional.empty();
   }
 
   /**
@@ -165,7 +156,7 @@ public final class ComputeServerProcess implements AutoCloseable {
       long epoch,
       Fabric fabric,
       Joining.Joined joined) {
-    RangeIndex index = joined.index();
+    Partitioned index = joined.index();
     try {
       ComputeServerProcess process =
           new ComputeServerProcess(
@@ -194,28 +185,34 @@ public final class ComputeServerProcess implements AutoCloseable {
     Supplier<Routes> routes = agent::routes;
     int lanes = clients.lanes();
     ClientService opened =
-        strings()
-            .map(each -> ClientService.start(each, address, authentication, routes, lanes))
-            .orElseGet(() -> ClientService.start(index(), address, authentication, routes, lanes));
+        switch (index) {
+          case ByteStrings strings ->
+              ClientService.start(strings, address, authentication, routes, lanes);
+          case RangeIndex words ->
+              ClientService.start(words, address, authentication, routes, lanes);
+          default -> throw new IllegalStateException("no index of clients: name=" + index.name());
+        };
     service = opened;
     agent.setClientAddress(Machine.text(opened.address()));
   }
 
   /**
-   * Returns the index, whose sessions answer only while the lease is held. Its {@linkplain
-   * RangeIndex#partitions ranges} are moved by changes that the cluster is asked for, not here.
+   * Returns what it serves, whose sessions answer only while the lease is held. It ends with this
+   * compute server. Its {@linkplain Partitioned#partitions ranges} are moved by changes that the
+   * cluster is asked for, not here.
    */
-  public RangeIndex index() {
+  public Partitioned index() {
     return index;
   }
 
-  /**
-   * Returns its byte strings, if keys of the index have more than 8 bytes ({@code key-bytes}).
-   * Their sessions answer only while the lease is held. They end with this compute server; closing
-   * them earlier ends them for all.
-   */
+  /** Returns the {@link #index} if it is one of words. */
+  public Optional<RangeIndex> words() {
+    return index instanceof RangeIndex words ? Optional.of(words) : Optional.empty();
+  }
+
+  /** Returns the {@link #index} if it is one of byte strings. */
   public Optional<ByteStrings> strings() {
-    return strings;
+    return index instanceof ByteStrings strings ? Optional.of(strings) : Optional.empty();
   }
 
   /** Returns which start of its number this is. */
@@ -266,7 +263,6 @@ public final class ComputeServerProcess implements AutoCloseable {
       steps.add(opened::close);
     }
     steps.add(lease::close);
-    strings.ifPresent(each -> steps.add(each::close));
     // Once more: an index that could not be written back stays open until its fabric is closed.
     steps.addAll(List.of(index::close, fabric::close, index::close, membership::close));
     try {

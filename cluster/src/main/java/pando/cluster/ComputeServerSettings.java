@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
-import pando.index.IndexOptions;
+import pando.index.ServedOptions;
 
 /**
  * What a compute server is started with.
@@ -20,7 +20,7 @@ import pando.index.IndexOptions;
  */
 public record ComputeServerSettings(
     int number,
-    IndexOptions options,
+    ServedOptions options,
     Config config,
     Pool pool,
     Optional<ClientListener> clients,

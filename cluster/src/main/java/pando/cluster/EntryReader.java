@@ -1,5 +1,6 @@
 package pando.cluster;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -84,6 +85,16 @@ final class EntryReader {
     } catch (CharacterCodingException e) {
       throw new IllegalArgumentException("no UTF-8: bytes=" + Arrays.toString(bytes), e);
     }
+  }
+
+  /** Reads a byte string whose length has been read. */
+  MemorySegment string(int length) {
+    if (length > buffer.remaining()) {
+      throw new BufferUnderflowException();
+    }
+    byte[] bytes = new byte[length];
+    buffer.get(bytes);
+    return MemorySegment.ofArray(bytes);
   }
 
   @Override

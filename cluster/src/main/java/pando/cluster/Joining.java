@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
-import pando.index.RangeIndex;
+import pando.index.Partitioned;
 
 /** How a compute server comes into a cluster. */
 final class Joining {
@@ -17,7 +17,7 @@ final class Joining {
   private final int number;
 
   /** The index, if this compute server made it. */
-  private @Nullable RangeIndex made;
+  private @Nullable Partitioned made;
 
   Joining(Host host, ClusterState state, ComputeServerSettings settings) {
     this.host = host;
@@ -27,7 +27,7 @@ final class Joining {
   }
 
   /** An index, and what the cluster agrees on. */
-  record Joined(RangeIndex index, Config config) {}
+  record Joined(Partitioned index, Config config) {}
 
   /** Takes the number, with its next epoch; returns that. */
   long takeNumber() {
@@ -185,7 +185,7 @@ final class Joining {
   }
 
   /** Makes the index; one that an earlier leader made, and could not report, is joined. */
-  private RangeIndex createdOrJoined(Fabric fabric) {
+  private Partitioned createdOrJoined(Fabric fabric) {
     try {
       return settings.options().createAt(fabric, number);
     } catch (IllegalStateException e) {
@@ -193,7 +193,7 @@ final class Joining {
     }
   }
 
-  private RangeIndex joined(Fabric fabric) {
+  private Partitioned joined(Fabric fabric) {
     try {
       return settings.options().joinAt(fabric, number);
     } catch (IllegalStateException e) {

@@ -12,7 +12,7 @@ import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
-import pando.index.RangeIndex;
+import pando.index.Partitioned;
 
 /**
  * What the compute server that leads does for all: finds out what is lost, and brings changes to
@@ -42,7 +42,7 @@ final class Leader {
   private static final int REMEMBERED = 100;
 
   private final ClusterState state;
-  private final RangeIndex index;
+  private final Partitioned index;
   private final MovablePartitions partitions;
   private final FencedHere fenced;
   private final Duration leaseOver;
@@ -55,7 +55,7 @@ final class Leader {
 
   Leader(
       ClusterState state,
-      RangeIndex index,
+      Partitioned index,
       MovablePartitions partitions,
       FencedHere fenced,
       Config config,
@@ -214,14 +214,18 @@ final class Leader {
   private Change plan(View view, Change change) {
     Partitioning table = index.partitioning();
     int server = change.server();
+    if (change.hasOtherKeys(table)) {
+      return change.failed(otherKeys(table, change.key()));
+    }
     return switch (change.kind()) {
       case MOVE -> {
         if (!table.hasServer(server) || table.rangeOfServer(server) == 0) {
           yield change.failed("no range with one below it: server=" + server);
         }
-        int below = table.ownerOfRange(table.rangeOfServer(server) - 1);
-        long low = table.lowOfServer(server);
-        yield givenBy(view, change.movedFrom(low), change.key() < low ? below : server);
+        int range = table.rangeOfServer(server);
+        boolean isDown = change.key().compareTo(table, range) < 0;
+        int giver = isDown ? table.ownerOfRange(range - 1) : server;
+        yield givenBy(view, change.movedFrom(table.lowOfRange(range)), giver);
       }
       case SPLIT ->
           isFree(view, table, change.other())
@@ -245,6 +249,13 @@ final class Leader {
     };
   }
 
+  private static String otherKeys(Partitioning table, BoundKey key) {
+    return table.hasFences()
+        ? "the cluster has byte strings, so ask with one in place of a number: key=" + key
+        : "the cluster has an index of words, so ask with a number in place of a byte string: key="
+            + key;
+  }
+
   private static IllegalStateException goesItsOwnWay(Change fence) {
     return new IllegalStateException("fences go their own way: " + fence);
   }
@@ -265,18 +276,23 @@ final class Leader {
         .orElseGet(() -> change.failed("the giver does not run: server=" + giver));
   }
 
-  /** Returns the compute server with the most entries, or, if none is known, the most keys. */
+  /**
+   * Returns the compute server with the most entries; of several with as many, the one with the
+   * most keys, if these are words.
+   */
   private static int largest(View view, Partitioning table) {
     return view.members.stream()
         .filter(member -> member.isServing() && table.hasServer(member.number()))
         .max(
             Comparator.comparingLong(Member::entries)
-                .thenComparing(
-                    member ->
-                        table.highOfServer(member.number()) - table.lowOfServer(member.number()),
-                    Long::compareUnsigned))
+                .thenComparing(member -> keys(table, member.number()), Long::compareUnsigned))
         .map(Member::number)
         .orElse(Change.NONE);
+  }
+
+  /** Returns one less than how many keys a compute server has, which of byte strings is unknown. */
+  private static long keys(Partitioning table, int server) {
+    return table.hasFences() ? 0 : table.highOfServer(server) - table.lowOfServer(server);
   }
 
   /** Ends a change whose executor is lost, by what the table says; waits for one that is not. */

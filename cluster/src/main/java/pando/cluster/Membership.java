@@ -16,8 +16,8 @@ import java.util.Optional;
  * {@code members/compute/3}. {@link Folders} lists those that have entries below them. Thread-safe.
  */
 public interface Membership extends AutoCloseable {
-  /** Most bytes of an entry. */
-  int ENTRY_BYTES_MAX = 64 << 10;
+  /** Most bytes of an entry; two of these fit into one request to ZooKeeper, of 1 MiB. */
+  int ENTRY_BYTES_MAX = 320 << 10;
 
   /** How a session is. */
   enum Status {

@@ -1,13 +1,22 @@
 package pando.cluster;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import pando.client.Routes;
 import pando.index.Partitioning;
+import pando.index.bytes.ByteIndex;
 
 /** {@link Routes} as the coordinator keeps them: a copy of the pool's table, which may be old. */
 final class RoutesEntry {
   static final char KIND = 'r';
+
+  /** Most bytes of all byte strings with which ranges begin: an entry has room for no more. */
+  static final int FENCE_BYTES_MAX = 256 << 10;
+
+  /** Length of the byte string of a route that has none. */
+  private static final int NO_FENCE = -1;
 
   private RoutesEntry() {}
 
@@ -22,11 +31,48 @@ final class RoutesEntry {
                 .findFirst());
   }
 
+  /**
+   * Returns why the routes of a table, once a change was made in it, would be too long for an entry;
+   * nothing if they would not.
+   */
+  static Optional<String> refusal(Partitioning table, Change change) {
+    if (!table.hasFences()) {
+      return Optional.empty();
+    }
+    long bytes = 0;
+    for (int range = 0; range < table.servers(); range++) {
+      bytes += table.fenceOfRange(range).byteSize();
+    }
+    long after =
+        switch (change.kind()) {
+          case MOVE -> {
+            int moved = table.rangeOfServer(change.server());
+            yield bytes - table.fenceOfRange(moved).byteSize() + change.key().string().byteSize();
+          }
+          case SPLIT -> bytes + change.key().string().byteSize();
+          // Its key is not known before.
+          case ADD -> bytes + ByteIndex.KEY_BYTES_MAX;
+          case REMOVE, FENCE -> 0;
+        };
+    return after <= FENCE_BYTES_MAX
+        ? Optional.empty()
+        : Optional.of(
+            "the keys with which ranges begin would be too long together, so begin ranges with"
+                + " shorter ones: ranges=%s, keyBytes=%s, afterwards=%s, maximum=%s"
+                    .formatted(table.servers(), bytes, after, FENCE_BYTES_MAX));
+  }
+
   static byte[] encode(Routes routes) {
     EntryWriter writer = new EntryWriter(KIND).word(routes.epoch()).number(routes.routes().size());
-    routes
-        .routes()
-        .forEach(route -> writer.word(route.low()).number(route.owner()).text(route.address()));
+    for (Routes.Route route : routes.routes()) {
+      writer.word(route.low()).number(route.owner()).text(route.address());
+      MemorySegment fence = route.fence();
+      if (fence == null) {
+        writer.number(NO_FENCE);
+      } else {
+        writer.string(fence);
+      }
+    }
     return writer.bytes();
   }
 
@@ -38,11 +84,18 @@ final class RoutesEntry {
           long epoch = reader.word();
           List<Routes.Route> routes = new ArrayList<>();
           for (int left = reader.number(1, Routes.ROUTES_MAX); left > 0; left--) {
-            routes.add(
-                new Routes.Route(
-                    reader.word(), reader.number(0, Member.NUMBER_MAX), reader.text()));
+            routes.add(route(reader));
           }
           return new Routes(epoch, true, routes);
         });
+  }
+
+  private static Routes.Route route(EntryReader reader) {
+    long low = reader.word();
+    int owner = reader.number(0, Member.NUMBER_MAX);
+    String address = reader.text();
+    int length = reader.number(NO_FENCE, ByteIndex.KEY_BYTES_MAX);
+    MemorySegment fence = length == NO_FENCE ? null : reader.string(length);
+    return new Routes.Route(low, fence, owner, address);
   }
 }

@@ -48,10 +48,13 @@ import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.NotServedHereException;
 import pando.index.RangeIndex;
+import pando.index.ServedOptions;
 import pando.index.Session;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
 import pando.index.dex.DexOptions;
 
 /** Servers with threads and sockets, by a coordinator in this process. */
@@ -106,7 +109,7 @@ class ComputeServerProcessTest {
   }
 
   private static ComputeServerSettings settings(
-      IndexOptions options, int number, Config config, Duration wait, Duration coordinatorWait) {
+      ServedOptions options, int number, Config config, Duration wait, Duration coordinatorWait) {
     return new ComputeServerSettings(
         number,
         options,
@@ -158,10 +161,10 @@ class ComputeServerProcessTest {
     ComputeServerProcess second = startCompute(1, lostSession);
     await(() -> owners().size() == 2);
     await(() -> !state.routes().orElseThrow().routes().get(1).address().isEmpty());
-    await(() -> second.index().serves(Long.MAX_VALUE));
+    await(() -> second.words().orElseThrow().serves(Long.MAX_VALUE));
     assertThat(first.strings()).isEmpty();
-    try (Session low = first.index().session();
-        Session high = second.index().session()) {
+    try (Session low = first.words().orElseThrow().session();
+        Session high = second.words().orElseThrow().session()) {
       assertThat(low.put(Long.MIN_VALUE, 1)).as("replaced").isFalse();
       assertThat(high.put(Long.MAX_VALUE, 2)).as("replaced").isFalse();
       assertThat(high.get(Long.MAX_VALUE)).isTrue();
@@ -169,7 +172,7 @@ class ComputeServerProcessTest {
       coordinator.disconnect(lostSession);
       coordinator.advance(Duration.ofSeconds(5));
       await(() -> owners().equals(List.of(0)));
-      await(() -> first.index().serves(Long.MAX_VALUE));
+      await(() -> first.words().orElseThrow().serves(Long.MAX_VALUE));
       assertThat(low.put(Long.MAX_VALUE, 3)).isIn(true, false);
       // It runs on, has no session, and answers nothing from its cache.
       assertThatThrownBy(() -> high.get(Long.MAX_VALUE)).isInstanceOf(FencedException.class);
@@ -193,8 +196,8 @@ class ComputeServerProcessTest {
   }
 
   private ComputeServerProcess startStrings(int number, MemoryMembership membership) {
-    IndexOptions options = OPTIONS.with("key-bytes", "64").with("node-bytes", "512");
-    Config config = new Config("dex", Map.of("key-bytes", "64", "node-bytes", "512"), 2, 100);
+    ByteOptions options = ByteOptions.defaults().withCacheBytes(1 << 20);
+    Config config = new Config(options.system(), Map.of(), 2, 100);
     ComputeServerProcess server =
         ComputeServerProcess.start(
             sessions(membership), settings(options, number, config, WAIT, WAIT));
@@ -207,7 +210,16 @@ class ComputeServerProcessTest {
         "%c: a string with the number %d".formatted(number % 256, number).getBytes(ISO_8859_1));
   }
 
-  /** Ranges are told by the first 8 bytes, of which an empty index divides the first evenly. */
+  private static boolean serves(ComputeServerProcess process, MemorySegment key) {
+    try (ByteSession session = process.strings().orElseThrow().session()) {
+      session.get(key);
+      return true;
+    } catch (NotServedHereException e) {
+      return false;
+    }
+  }
+
+  /** An empty index is divided in the middle of all first bytes. */
   @Test
   void shouldShareByteStrings() throws Exception {
     startMemory(0);
@@ -216,15 +228,15 @@ class ComputeServerProcessTest {
     ComputeServerProcess first = startStrings(0, coordinator.connect());
     ComputeServerProcess second = startStrings(1, lostSession);
     await(() -> owners().size() == 2);
-    await(() -> second.index().serves(Long.MAX_VALUE));
+    await(() -> serves(second, string(255)));
+    assertThat(first.words()).isEmpty();
     ByteStrings low = first.strings().orElseThrow();
     ByteStrings high = second.strings().orElseThrow();
-    assertThat(low.keyBytesMax()).isEqualTo(62);
+    assertThat(low.keyBytesMax()).isEqualTo(65_535);
     try (ByteSession one = low.session();
         ByteSession other = high.session()) {
       for (int i = 0; i < 1_024; i++) {
-        long place = ByteStrings.partitionKey(string(i));
-        boolean isLow = low.partitioning().ownerOfKey(place) == 0;
+        boolean isLow = KeyBounds.rangeOfKey(low.partitioning(), string(i)) == 0;
         assertThat((isLow ? one : other).put(string(i), string(i))).isFalse();
       }
       assertThat(one.get(string(0))).isTrue();
@@ -240,7 +252,7 @@ class ComputeServerProcessTest {
       coordinator.disconnect(lostSession);
       coordinator.advance(Duration.ofSeconds(5));
       await(() -> owners().equals(List.of(0)));
-      await(() -> first.index().serves(Long.MAX_VALUE));
+      await(() -> serves(first, string(255)));
       // It runs on, has no session, and answers nothing from its cache.
       assertThatThrownBy(() -> other.get(string(255))).isInstanceOf(FencedException.class);
       assertThatThrownBy(() -> other.put(string(255), string(1)))
@@ -289,7 +301,7 @@ class ComputeServerProcessTest {
       first.close();
       assertEntries(session);
       assertThat(session.put(0, 7)).isTrue();
-      try (Session own = second.index().session()) {
+      try (Session own = second.words().orElseThrow().session()) {
         assertThat(own.get(0)).isTrue();
         assertThat(own.value()).isEqualTo(7);
         assertThat(own.put(0, 0)).isTrue();
@@ -327,7 +339,7 @@ class ComputeServerProcessTest {
     coordinator.disconnect(lost);
     coordinator.advance(Duration.ofSeconds(5));
     await(() -> state.pool().getFirst().state() == ServerState.LOST);
-    try (Session session = compute.index().session()) {
+    try (Session session = compute.words().orElseThrow().session()) {
       assertThat(session.put(1, 2)).isFalse();
     }
     coordinator.reconnect(lost);
@@ -428,9 +440,9 @@ class ComputeServerProcessTest {
       closing.add(servers.getLast());
     }
     await(() -> owners().size() == 2);
-    await(() -> servers.get(1).index().serves(Long.MAX_VALUE));
-    try (Session low = servers.get(0).index().session();
-        Session high = servers.get(1).index().session()) {
+    await(() -> servers.get(1).words().orElseThrow().serves(Long.MAX_VALUE));
+    try (Session low = servers.get(0).words().orElseThrow().session();
+        Session high = servers.get(1).words().orElseThrow().session()) {
       assertThat(low.put(1L << 63, 1)).isFalse();
       assertThat(high.put(Long.MAX_VALUE, 2)).isFalse();
       List<MemoryMembership> ending = List.copyOf(sessions);
@@ -464,7 +476,7 @@ class ComputeServerProcessTest {
     ComputeServerProcess first =
         ComputeServerProcess.start(() -> gone, settings(0, CONFIG, WAIT, Duration.ofMillis(500)));
     await(() -> state.routes().isPresent());
-    try (Session session = first.index().session()) {
+    try (Session session = first.words().orElseThrow().session()) {
       assertThat(session.put(1, 2)).isFalse();
       coordinator.disconnect(gone);
       assertThat(session.get(1)).as("served on").isTrue();
@@ -473,8 +485,8 @@ class ComputeServerProcessTest {
     first.close();
     coordinator.advance(Duration.ofSeconds(5));
     ComputeServerProcess again = startCompute(0, coordinator.connect());
-    await(() -> again.index().serves(1));
-    try (Session session = again.index().session()) {
+    await(() -> again.words().orElseThrow().serves(1));
+    try (Session session = again.words().orElseThrow().session()) {
       assertThat(session.get(1)).isTrue();
       assertThat(session.value()).isEqualTo(2);
     }
@@ -524,7 +536,7 @@ class ComputeServerProcessTest {
     startMemory(1);
     ComputeServerProcess compute = startCompute(0, coordinator.connect());
     await(() -> state.routes().isPresent());
-    try (Session session = compute.index().session()) {
+    try (Session session = compute.words().orElseThrow().session()) {
       assertThat(session.put(1, 2)).isFalse();
       closing.remove(memory);
       memory.close();

@@ -29,7 +29,7 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.MovablePartitions;
-import pando.index.RangeIndex;
+import pando.index.Partitioned;
 import pando.index.Session;
 import pando.index.Systems;
 
@@ -70,10 +70,10 @@ class FailedChangeTest {
     }
   }
 
-  private RangeIndex failing(RangeIndex index) {
+  private Partitioned failing(Partitioned index) {
     MovablePartitions partitions =
         failing(MovablePartitions.class, index.partitions().orElseThrow(), "");
-    return failing(RangeIndex.class, index, Optional.of(partitions));
+    return failing(Partitioned.class, index, Optional.of(partitions));
   }
 
   /** Returns a proxy whose methods fail; {@code partitions()} returns what is given. */
@@ -296,7 +296,7 @@ class FailedChangeTest {
     cluster.runUntil(() -> fences().anyMatch(fence -> !fence.why().isEmpty()));
     assertThat(fences()).allMatch(fence -> fence.executor() == heir.number);
     long low = heir.index.partitioning().lowOfServer(heir.number);
-    try (Session session = heir.index.session()) {
+    try (Session session = heir.words().session()) {
       for (int i = 0; i < 1_000; i++) {
         session.put(low + i, i);
       }

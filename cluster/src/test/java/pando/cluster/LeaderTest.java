@@ -343,7 +343,7 @@ class LeaderTest {
   }
 
   private static void writeBack(TestCluster.Server server) {
-    assertThat(server.index.space().bytes()).isPositive();
+    assertThat(server.words().space().bytes()).isPositive();
   }
 
   @Test

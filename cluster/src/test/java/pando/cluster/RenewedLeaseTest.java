@@ -20,9 +20,9 @@ import pando.fabric.server.PoolOptions;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexStrings;
+import pando.index.bytes.ByteStrings;
 
 /** A compute server that is fenced after it has cached its entries, so that no verb shows it. */
 @Timeout(60)
@@ -67,9 +67,8 @@ class RenewedLeaseTest {
 
   @Test
   void shouldNotAnswerByteStringsFromCachesOnceFenced() {
-    DexIndex index = (DexIndex) Systems.named("dex").tiny().with("key-bytes", "16").create(own);
-    index.partitions().orElseThrow().answerWhile(lease);
-    DexStrings strings = DexStrings.over(index);
+    ByteStrings strings = ByteOptions.defaults().withCacheBytes(1 << 20).createAt(own, 0);
+    strings.partitions().orElseThrow().answerWhile(lease);
     ByteSession session = strings.session();
     session.put(KEY, KEY);
     assertThat(session.get(KEY)).isTrue();

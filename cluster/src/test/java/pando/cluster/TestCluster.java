@@ -19,9 +19,12 @@ import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
+import pando.index.Partitioned;
 import pando.index.RangeIndex;
+import pando.index.ServedOptions;
 import pando.index.Session;
 import pando.index.Systems;
+import pando.index.bytes.ByteIndex;
 import pando.index.dex.DexOptions;
 
 /**
@@ -50,7 +53,7 @@ final class TestCluster implements AutoCloseable {
   final Map<Integer, Server> servers = new HashMap<>();
   final NavigableMap<Long, Long> model = new TreeMap<>();
   private final List<Membership> memory = new ArrayList<>();
-  private final IndexOptions options;
+  private final ServedOptions options;
   private final Config config;
 
   /** By which agents go: its clock goes on as all take a step. */
@@ -59,7 +62,7 @@ final class TestCluster implements AutoCloseable {
   private long nanos;
 
   /** Makes what the agents of compute servers that start see of their index. */
-  UnaryOperator<RangeIndex> seen = UnaryOperator.identity();
+  UnaryOperator<Partitioned> seen = UnaryOperator.identity();
 
   /** Real threads, and the clock of the steps. */
   private final class SteppedHost implements Host {
@@ -129,7 +132,7 @@ final class TestCluster implements AutoCloseable {
     final RenewedMembership membership;
     final long epoch;
     final Fabric fabric;
-    final RangeIndex index;
+    final Partitioned index;
     final Agent agent;
 
     Server(TestCluster cluster, int number, LeaderHooks hooks) {
@@ -142,8 +145,18 @@ final class TestCluster implements AutoCloseable {
       start.joining.endPredecessors(fabric, epoch);
       Joining.Joined joined = start.joining.index(fabric, epoch);
       this.index = joined.index();
-      RangeIndex seen = cluster.seen.apply(index);
+      Partitioned seen = cluster.seen.apply(index);
       this.agent = new Agent(cluster.host, membership, number, epoch, fabric, seen, CONFIG, hooks);
+    }
+
+    /** Returns its index of words. */
+    RangeIndex words() {
+      return (RangeIndex) index;
+    }
+
+    /** Returns its byte strings. */
+    ByteIndex strings() {
+      return (ByteIndex) index;
     }
 
     MovablePartitions partitions() {
@@ -160,7 +173,7 @@ final class TestCluster implements AutoCloseable {
     this(OPTIONS);
   }
 
-  TestCluster(IndexOptions options) {
+  TestCluster(ServedOptions options) {
     this.options = options;
     this.config = new Config(options.system(), Map.of(), CONFIG.memoryServers(), LEASE_MILLIS);
     for (int number = 0; number < CONFIG.memoryServers(); number++) {
@@ -255,7 +268,7 @@ final class TestCluster implements AutoCloseable {
 
   /** Stores an entry by the compute server that serves its key. */
   void put(long key, long value) {
-    try (Session session = owner(key).index.session()) {
+    try (Session session = owner(key).words().session()) {
       session.put(key, value);
     }
     model.put(key, value);
@@ -274,7 +287,7 @@ final class TestCluster implements AutoCloseable {
   NavigableMap<Long, Long> found() {
     NavigableMap<Long, Long> found = new TreeMap<>();
     for (long key : model.keySet()) {
-      try (Session session = owner(key).index.session()) {
+      try (Session session = owner(key).words().session()) {
         if (session.get(key)) {
           found.put(key, session.value());
         }
@@ -287,7 +300,7 @@ final class TestCluster implements AutoCloseable {
   long serving(long key) {
     return servers.values().stream()
         .filter(server -> {
-          try (Session session = server.index.session()) {
+          try (Session session = server.words().session()) {
             session.get(key);
             return true;
           } catch (NotServedHereException e) {

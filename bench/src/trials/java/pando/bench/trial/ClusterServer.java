@@ -86,7 +86,7 @@ final class ClusterServer {
             COORDINATOR_WAIT);
     try {
       ComputeServerProcess started = ComputeServerProcess.start(sessions, settings, host);
-      index = started.index();
+      index = started.words().orElseThrow();
       process = started;
       watch.started(this);
       if (isOver.getAsBoolean()) {
