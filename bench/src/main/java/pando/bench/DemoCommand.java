@@ -12,6 +12,7 @@ import pando.bench.demo.Ipv4Address;
 import pando.cli.cluster.LocalCluster;
 import pando.cli.option.Ranges;
 import pando.client.PandoClient;
+import pando.index.Systems;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
@@ -69,7 +70,13 @@ final class DemoCommand implements Callable<Integer> {
 
   private void runInCluster(Demo demo) throws IOException {
     LocalCluster.Plan plan =
-        new LocalCluster.Plan(2, 2, "1GiB", Duration.ofSeconds(5), List.of("--cache=64MiB"), null);
+        new LocalCluster.Plan(
+            2,
+            2,
+            "1GiB",
+            Duration.ofSeconds(5),
+            List.of("--index=" + Systems.DEFAULT, "--cache=64MiB"),
+            null);
     try (LocalCluster processes = LocalCluster.start(plan, this::print);
         PandoClient client = processes.connect()) {
       demo.run(client);

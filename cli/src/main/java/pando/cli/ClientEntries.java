@@ -3,6 +3,7 @@ package pando.cli;
 import java.lang.foreign.MemorySegment;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import pando.cli.text.ByteText;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
 import pando.index.bytes.ByteSession;

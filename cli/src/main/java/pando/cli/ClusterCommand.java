@@ -6,15 +6,20 @@ import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.cli.cluster.ClusterReport;
 import pando.cli.cluster.WatchedCluster;
 import pando.cli.option.HttpOption;
 import pando.cli.option.Ranges;
+import pando.cli.text.ByteText;
+import pando.cluster.BoundKey;
 import pando.cluster.Change;
 import pando.cluster.ClusterException;
 import pando.cluster.ClusterState;
+import pando.cluster.Config;
 import pando.cluster.Membership;
+import pando.index.bytes.ByteOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -136,19 +141,29 @@ final class ClusterCommand implements Callable<Integer> {
                 + " ${DEFAULT-VALUE}).")
     private int waitSeconds;
 
-    /** Returns the change to ask for. */
-    abstract Change change();
+    /**
+     * Returns the change to ask for.
+     *
+     * @param key makes a key of its text
+     */
+    abstract Change change(Function<String, BoundKey> key);
 
     @Override
     public final Integer call() {
-      Change change = Ranges.accepted(spec, this::change);
+      Ranges.accepted(spec, () -> change(_ -> BoundKey.of(0)));
       Ranges.check(spec, "--wait", waitSeconds, 0, SECONDS_MAX);
       try (Membership membership = clusterOption.connect()) {
         ClusterState state = new ClusterState(membership);
-        if (state.config().isEmpty()) {
-          throw new ClusterException("no such cluster, or it has no index yet: see its status");
-        }
-        int id = state.ask(change);
+        Config config =
+            state
+                .config()
+                .orElseThrow(
+                    () ->
+                        new ClusterException(
+                            "no such cluster, or it has no index yet: see its status"));
+        boolean isOfStrings = config.system().equals(ByteOptions.SYSTEM);
+        Function<String, BoundKey> key = isOfStrings ? Changing::string : Changing::word;
+        int id = state.ask(Ranges.accepted(spec, () -> change(key)));
         Change ended = state.awaitEnd(id, Duration.ofSeconds(waitSeconds));
         PrintWriter out = spec.commandLine().getOut();
         out.println(ClusterReport.text(ended));
@@ -156,6 +171,21 @@ final class ClusterCommand implements Callable<Integer> {
         return ended.state() == Change.State.DONE
             ? CommandLine.ExitCode.OK
             : CommandLine.ExitCode.SOFTWARE;
+      }
+    }
+
+    private static BoundKey string(String text) {
+      return BoundKey.of(ByteText.bytes(text));
+    }
+
+    private static BoundKey word(String text) {
+      try {
+        return BoundKey.of(Long.parseLong(text));
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException(
+            "the cluster has an index of words, and this is no whole number of 64 bits: key="
+                + text,
+            e);
       }
     }
   }
@@ -176,7 +206,7 @@ final class ClusterCommand implements Callable<Integer> {
     private @Nullable Integer giver;
 
     @Override
-    Change change() {
+    Change change(Function<String, BoundKey> toKey) {
       return giver == null ? Change.add(number) : Change.add(number, giver);
     }
   }
@@ -191,7 +221,7 @@ final class ClusterCommand implements Callable<Integer> {
     private int number;
 
     @Override
-    Change change() {
+    Change change(Function<String, BoundKey> toKey) {
       return Change.remove(number);
     }
   }
@@ -199,18 +229,20 @@ final class ClusterCommand implements Callable<Integer> {
   /** Moves a boundary. */
   @Command(
       name = "move",
-      description = "Moves the boundary below a compute server's range to a key, or close by.",
+      description = "Moves the boundary below a compute server's range to a key; of numbers, or close by.",
       mixinStandardHelpOptions = true)
   static final class Move extends Changing {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
     private int number;
 
-    @Parameters(index = "1", paramLabel = "KEY", description = "Its least key afterwards.")
-    private long key;
+    @Parameters(index = "1", paramLabel = "KEY", description = {
+          "Its least key afterwards: a text where byte strings are served, else a whole number."
+        })
+    private String key;
 
     @Override
-    Change change() {
-      return Change.move(number, key);
+    Change change(Function<String, BoundKey> toKey) {
+      return Change.move(number, toKey.apply(key));
     }
   }
 
@@ -223,15 +255,17 @@ final class ClusterCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
     private int number;
 
-    @Parameters(index = "1", paramLabel = "KEY", description = "Least key that is given away.")
-    private long key;
+    @Parameters(index = "1", paramLabel = "KEY", description = {
+          "Least key that is given away: a text where byte strings are served, else a whole number."
+        })
+    private String key;
 
     @Parameters(index = "2", paramLabel = "RECEIVER", description = "Number of the receiver.")
     private int receiver;
 
     @Override
-    Change change() {
-      return Change.split(number, key, receiver);
+    Change change(Function<String, BoundKey> toKey) {
+      return Change.split(number, toKey.apply(key), receiver);
     }
   }
 
@@ -249,7 +283,7 @@ final class ClusterCommand implements Callable<Integer> {
     private int number;
 
     @Override
-    Change change() {
+    Change change(Function<String, BoundKey> toKey) {
       return Change.fence(number);
     }
   }

@@ -11,15 +11,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import pando.cli.cluster.ClusterReport;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.CardOption;
 import pando.cli.option.Choices;
-import pando.cli.option.ChosenIndex;
 import pando.cli.option.ClientServiceOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.HttpOption;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
+import pando.cli.option.ServedIndex;
 import pando.cli.option.SettingOptions;
 import pando.cli.text.Numbers;
 import pando.cluster.ClientListener;
@@ -39,7 +40,7 @@ import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.Systems;
+import pando.index.ServedOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -158,7 +159,7 @@ final class ComputeServerCommand implements Callable<Integer> {
 
   @Mixin private ParentOption parentOption;
 
-  @Mixin private ChosenIndex chosenIndex;
+  @Mixin private ServedIndex servedIndex;
   @Mixin private SettingOptions settingOptions;
 
   @Override
@@ -208,8 +209,8 @@ final class ComputeServerCommand implements Callable<Integer> {
   private void printLoss(Partitioning known) {
     String keys =
         known.hasServer(number)
-            ? "keys %d to %d are others' now, and what was not written back of them is lost"
-                .formatted(known.lowOfServer(number), known.highOfServer(number))
+            ? "keys from %s on are others' now, and what was not written back of them is lost"
+                .formatted(ClusterReport.low(known, known.rangeOfServer(number)))
             : "it had no range, so nothing is lost";
     PrintWriter err = spec.commandLine().getErr();
     err.printf(
@@ -244,7 +245,7 @@ final class ComputeServerCommand implements Callable<Integer> {
 
   /** Returns what the options alone say; without a number of memory servers, there is one. */
   private Config given() {
-    IndexOptions options = chosenIndex.options(settingOptions);
+    ServedOptions options = servedIndex.options(settingOptions);
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.all());
     agreed.remove("cache-bytes");
     int count = memoryServers == null ? 1 : memoryServers;
@@ -267,9 +268,11 @@ final class ComputeServerCommand implements Callable<Integer> {
   private ComputeServerSettings settings(Config config) {
     Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
     Ranges.check(spec, "--coordinator-wait", coordinatorSeconds, 1, SECONDS_MAX);
-    IndexOptions options =
-        ChosenIndex.options(Systems.named(config.system()), settingOptions, config.settings())
-            .withCacheBytes(cacheBytes());
+    ServedOptions options =
+        ServedIndex.cached(
+            spec,
+            ServedIndex.options(config.system(), settingOptions, config.settings()),
+            cacheBytes());
     TcpOptions tcp = tcp();
     return new ComputeServerSettings(
         number,

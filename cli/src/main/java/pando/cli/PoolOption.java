@@ -4,6 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
+import pando.cli.option.ServedIndex;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
@@ -89,14 +90,8 @@ final class PoolOption {
 
   /** Returns the options of byte strings with a cache; {@code null} for that of this machine. */
   ByteOptions stringOptions(@Nullable Long cache) {
-    ByteOptions options = ByteOptions.defaults();
-    if (cache == null) {
-      return options.withCacheBytes(IndexOptions.cacheBytesOfThisMachine());
-    }
-    if (cache != 0) { // A smaller one has no room for a block.
-      Ranges.check(spec, "--cache", cache, options.blockBytes(), Long.MAX_VALUE);
-    }
-    return options.withCacheBytes(cache);
+    long bytes = cache == null ? IndexOptions.cacheBytesOfThisMachine() : cache;
+    return ServedIndex.cached(spec, ByteOptions.defaults(), bytes);
   }
 
   /** Prints that the command ends, in order, and what becomes of what was stored. */

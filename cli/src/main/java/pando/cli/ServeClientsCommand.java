@@ -8,12 +8,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.AuthenticationOptions;
-import pando.cli.option.Choices;
-import pando.cli.option.ChosenIndex;
 import pando.cli.option.ClientServiceOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
+import pando.cli.option.ServedIndex;
 import pando.cli.option.SettingOptions;
 import pando.cli.text.Numbers;
 import pando.client.Routes;
@@ -23,8 +22,8 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpException;
 import pando.index.IndexOptions;
-import pando.index.IndexSystem;
 import pando.index.RangeIndex;
+import pando.index.ServedOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
@@ -71,13 +70,13 @@ final class ServeClientsCommand implements Callable<Integer> {
       names = "--index",
       paramLabel = "NAME",
       defaultValue = Systems.DEFAULT,
-      converter = Choices.ClientIndexConverter.class,
-      completionCandidates = Choices.IndexNames.class,
+      converter = ServedIndex.Converter.class,
+      completionCandidates = ServedIndex.Names.class,
       description = {
-        "The index (default: ${DEFAULT-VALUE}): ${COMPLETION-CANDIDATES}, all of 8-byte keys and"
-            + " values; or byte-strings. What each is, and its settings, are listed below."
+        "What is served (default: ${DEFAULT-VALUE}): byte strings, or an index of 8-byte keys and"
+            + " values, ${COMPLETION-CANDIDATES}. What each is, and its settings, are listed below."
       })
-  private Choices.ClientIndex clientIndex;
+  private ServedOptions defaults;
 
   @Mixin private PoolOption poolOption;
   @Mixin private AuthenticationOptions authenticationOptions;
@@ -87,12 +86,14 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    IndexSystem system = clientIndex.index();
-    return system == null ? serveStrings() : serveWords(system);
+    return switch (settingOptions.served(defaults, settingOptions.all())) {
+      case ByteOptions strings -> serveStrings(strings);
+      case IndexOptions words -> serveWords(words);
+      default -> throw new IllegalStateException("not served: system=" + defaults.system());
+    };
   }
 
-  private int serveWords(IndexSystem system) throws InterruptedException {
-    IndexOptions options = ChosenIndex.options(system, settingOptions);
+  private int serveWords(IndexOptions options) throws InterruptedException {
     IndexOptions cached = options.withCacheBytes(cacheBytes(options));
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
@@ -111,7 +112,7 @@ final class ServeClientsCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private long cacheBytes(IndexOptions options) {
+  private long cacheBytes(ServedOptions options) {
     if (cache != null) {
       return cache;
     }
@@ -120,14 +121,8 @@ final class ServeClientsCommand implements Callable<Integer> {
         : Math.min(options.cacheBytes(), IndexOptions.cacheBytesOfThisMachine());
   }
 
-  private int serveStrings() throws InterruptedException {
-    Ranges.check(
-        spec,
-        "--set",
-        settingOptions.all().isEmpty(),
-        settingOptions.all(),
-        "byte strings have no settings");
-    ByteOptions options = poolOption.stringOptions(cache);
+  private int serveStrings(ByteOptions given) throws InterruptedException {
+    ByteOptions options = ServedIndex.cached(spec, given, cacheBytes(given));
     Fabric fabric = Ranges.accepted(spec, poolOption::open);
     try (fabric;
         ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));

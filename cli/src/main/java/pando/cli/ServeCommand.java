@@ -270,7 +270,7 @@ final class ServeCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(),
           isOfWords.getMessage()
-              + "; clients of Redis need byte strings: pando up --index dex --set key-bytes=64",
+              + "; clients of Redis need byte strings: start them with --index byte-strings",
           isOfWords);
     }
   }

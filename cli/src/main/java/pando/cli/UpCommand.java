@@ -10,14 +10,16 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.cli.cluster.LocalCluster;
 import pando.cli.cluster.WatchedCluster;
-import pando.cli.option.ChosenIndex;
 import pando.cli.option.HttpOption;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
+import pando.cli.option.ServedIndex;
 import pando.cli.option.SettingOptions;
 import pando.cli.text.Numbers;
 import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
+import pando.index.ServedOptions;
+import pando.index.bytes.ByteOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -98,7 +100,7 @@ final class UpCommand implements Callable<Integer> {
   private @Nullable Path directory;
 
   @Mixin private HttpOption httpOption;
-  @Mixin private ChosenIndex chosenIndex;
+  @Mixin private ServedIndex servedIndex;
   @Mixin private SettingOptions settingOptions;
 
   private volatile @Nullable WatchedCluster watched;
@@ -112,17 +114,13 @@ final class UpCommand implements Callable<Integer> {
     if (size != null) {
       Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);
     }
-    IndexOptions options = chosenIndex.options(settingOptions);
-    Ranges.accepted(
-        spec,
-        () -> {
-          options.withCacheBytes(cache).check();
-          return options;
-        });
+    ServedOptions options =
+        ServedIndex.cached(spec, servedIndex.options(settingOptions), cache);
     String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
-    if (!settingOptions.all().containsKey("compute-servers")) {
-      // As many ranges as an empty DEX can be divided into.
+    if (options instanceof IndexOptions
+        && !settingOptions.all().containsKey("compute-servers")) {
+      // As many ranges as an empty index of words can be divided into.
       index.add("--set=compute-servers=" + Math.max(RANGES_MIN, computeServers));
     }
     settingOptions.all().forEach((name, value) -> index.add("--set=" + name + "=" + value));
@@ -167,7 +165,7 @@ final class UpCommand implements Callable<Integer> {
   }
 
   private void introduce(
-      LocalCluster cluster, IndexOptions options, long nanos, @Nullable PandoHttp http) {
+      LocalCluster cluster, ServedOptions options, long nanos, @Nullable PandoHttp http) {
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "%d memory servers and %d compute servers with %s are ready after %s s.%n%n",
@@ -176,9 +174,11 @@ final class UpCommand implements Callable<Integer> {
     String pando = quoted(System.getProperty("pando.launcher", "./pando"));
     String access =
         " --server=" + cluster.clients() + " --token-file=" + quoted(cluster.secret().toString());
-    out.printf("  %s client put%s 10 100%n", pando, access);
-    out.printf("  %s client get%s 10%n", pando, access);
-    if (options.keyBytes() > Long.BYTES) {
+    boolean isOfStrings = options.system().equals(ByteOptions.SYSTEM);
+    String key = isOfStrings ? "apple" : "10";
+    out.printf("  %s client put%s %s 100%n", pando, access, key);
+    out.printf("  %s client get%s %s%n", pando, access, key);
+    if (isOfStrings) {
       out.printf("  %s serve --resp=6379%s%n", pando, access);
     }
     out.printf("  %s cluster status --cluster=%s%n", pando, cluster.address());

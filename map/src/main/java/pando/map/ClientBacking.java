@@ -19,7 +19,7 @@ record ClientBacking(PandoClient client) implements Backing {
     if (!client.servesByteStrings()) {
       throw new IllegalStateException(
           "named maps need byte strings, and these compute servers serve an index of words: start"
-              + " them with --index byte-strings, or with --index dex --set key-bytes=64");
+              + " them with --index byte-strings");
     }
     return client.byteStrings();
   }

@@ -1,10 +1,11 @@
 package pando.cli.cluster;
 
 import java.io.StringWriter;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.stream.IntStream;
+import pando.cli.text.ByteText;
 import pando.cli.text.Numbers;
 import pando.cli.text.TextTable;
 import pando.client.Routes;
@@ -13,6 +14,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.Config;
 import pando.cluster.Member;
 import pando.cluster.PoolEntry;
+import pando.index.Partitioning;
 import pando.index.Unwritten;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
@@ -33,6 +35,9 @@ public record ClusterReport(
     Optional<Routes> routes,
     List<Change> changes) {
   private static final int LAST = 10;
+
+  /** Bytes of a key that are shown. */
+  private static final int SHOWN_BYTES_MAX = 40;
 
   /** Reads it from the coordinator; what changes meanwhile may be seen in part. */
   public static ClusterReport of(ClusterState state) {
@@ -96,7 +101,7 @@ public record ClusterReport(
                 "entries",
                 "unwritten",
                 "keys from",
-                "share of all keys"));
+                isOfStrings() ? "share of entries" : "share of all keys"));
     for (Member member : computeServers) {
       compute.add(
           List.of(
@@ -106,7 +111,7 @@ public record ClusterReport(
               name(member.state()),
               "~" + Numbers.count(member.entries()),
               unwritten(member.unwritten()),
-              low(member.number()).map(String::valueOf).orElse("no range"),
+              low(member.number()).orElse("no range"),
               share(member.number()).map(Numbers::percent).orElse("")));
     }
     return compute;
@@ -123,22 +128,52 @@ public record ClusterReport(
     return "~" + Numbers.bytes(unwritten.bytes()) + " " + age;
   }
 
-  private Optional<Long> low(int number) {
-    return routes.stream()
-        .flatMap(found -> found.routes().stream())
-        .filter(route -> route.owner() == number)
-        .map(Routes.Route::low)
-        .findFirst();
+  private Optional<Partitioning> ranges() {
+    return routes.filter(Routes::isPartitioned).map(Routes::partitioning);
+  }
+
+  private boolean isOfStrings() {
+    return ranges().map(Partitioning::hasFences).orElse(false);
+  }
+
+  /** Returns with which key the range of a compute server begins, if it has one. */
+  private Optional<String> low(int number) {
+    return ranges()
+        .filter(table -> table.hasServer(number))
+        .map(table -> low(table, table.rangeOfServer(number)));
+  }
+
+  /** Returns with which key a range begins: a number, or the beginning of a text in quotes. */
+  public static String low(Partitioning table, int range) {
+    if (!table.hasFences()) {
+      return String.valueOf(table.lowOfRange(range));
+    }
+    MemorySegment fence = table.fenceOfRange(range);
+    long bytes = Math.min(fence.byteSize(), SHOWN_BYTES_MAX);
+    String shown = '"' + ByteText.shown(fence.asSlice(0, bytes)) + '"';
+    return bytes == fence.byteSize() ? shown : shown + "... of " + fence.byteSize() + " bytes";
   }
 
   private Optional<Double> share(int number) {
-    return routes
-        .filter(Routes::isPartitioned)
-        .flatMap(found ->
-            IntStream.range(0, found.routes().size())
-                .filter(range -> found.routes().get(range).owner() == number)
-                .mapToObj(range -> found.partitioning().shareOfRange(range))
-                .findFirst());
+    return ranges()
+        .filter(table -> table.hasServer(number))
+        .map(table -> share(table, table.rangeOfServer(number)));
+  }
+
+  /** Returns which part of all keys a range is; of byte strings, of all entries. */
+  private double share(Partitioning table, int range) {
+    if (!table.hasFences()) {
+      return table.shareOfRange(range);
+    }
+    long all = 0;
+    long its = 0;
+    for (Member member : computeServers) {
+      if (table.hasServer(member.number())) {
+        all += member.entries();
+        its += member.number() == table.ownerOfRange(range) ? member.entries() : 0;
+      }
+    }
+    return all == 0 ? 1.0 / table.servers() : (double) its / all;
   }
 
   /** Returns it as one JSON object. */
@@ -163,21 +198,21 @@ public record ClusterReport(
     computeServers.forEach(member -> write(json, member));
     json.writeEndArray();
     json.writeArrayPropertyStart("ranges");
-    routes.filter(Routes::isPartitioned).ifPresent(found -> writeRanges(json, found));
+    ranges().ifPresent(table -> writeRanges(json, table));
     json.writeEndArray();
     json.writeArrayPropertyStart("changes");
     changes.forEach(change -> write(json, change));
     json.writeEndArray();
   }
 
-  private static void writeRanges(JsonGenerator json, Routes routes) {
-    for (int range = 0; range < routes.routes().size(); range++) {
-      Routes.Route route = routes.routes().get(range);
+  private void writeRanges(JsonGenerator json, Partitioning table) {
+    List<Routes.Route> all = routes.orElseThrow().routes();
+    for (int range = 0; range < table.servers(); range++) {
       json.writeStartObject();
-      json.writeNumberProperty("server", route.owner());
-      json.writeStringProperty("from", String.valueOf(route.low()));
-      json.writeBooleanProperty("served", !route.address().isEmpty());
-      json.writeNumberProperty("share", routes.partitioning().shareOfRange(range));
+      json.writeNumberProperty("server", table.ownerOfRange(range));
+      json.writeStringProperty("from", low(table, range));
+      json.writeBooleanProperty("served", !all.get(range).address().isEmpty());
+      json.writeNumberProperty("share", share(table, range));
       json.writeEndObject();
     }
   }
@@ -206,7 +241,7 @@ public record ClusterReport(
       json.writeNumberProperty("unwrittenSeconds", seconds);
     }
     // As text: it may be beyond what numbers of JSON hold exactly.
-    low(member.number()).ifPresent(low -> json.writeStringProperty("from", String.valueOf(low)));
+    low(member.number()).ifPresent(low -> json.writeStringProperty("from", low));
     json.writeEndObject();
   }
 

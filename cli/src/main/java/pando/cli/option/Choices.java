@@ -8,18 +8,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import pando.index.IndexSystem;
 import pando.index.Systems;
-import picocli.CommandLine.ITypeConverter;
 
 /** The values that options of several commands take, and their names. */
 public final class Choices {
   private Choices() {}
-
-  /**
-   * The index that is served to clients.
-   *
-   * @param index {@code null} for byte strings
-   */
-  public record ClientIndex(@Nullable IndexSystem index) {}
 
   /** Where the memory servers are. */
   public enum FabricKind {
@@ -66,14 +58,6 @@ public final class Choices {
     return new NameConverter<>(choices, system -> system.map(IndexSystem::name).orElse(other))
         .convert(text)
         .orElse(null);
-  }
-
-  /** Reads what is served to clients: an index of words, or {@code byte-strings}. */
-  public static final class ClientIndexConverter implements ITypeConverter<ClientIndex> {
-    @Override
-    public ClientIndex convert(String text) {
-      return new ClientIndex(systemUnless("byte-strings", text));
-    }
   }
 
   /** Reads a fabric. */

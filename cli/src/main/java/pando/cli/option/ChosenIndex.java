@@ -1,6 +1,5 @@
 package pando.cli.option;
 
-import java.util.Map;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.index.Systems;
@@ -23,20 +22,7 @@ public final class ChosenIndex {
 
   /** Returns the settings of the index, checked; those of its cache do not matter. */
   public IndexOptions options(SettingOptions settings) {
-    return options(index, settings);
-  }
-
-  /** Returns the settings of an index, checked; those of its cache do not matter. */
-  public static IndexOptions options(IndexSystem index, SettingOptions settings) {
-    return options(index, settings, settings.all());
-  }
-
-  /** As {@link #options(IndexSystem, SettingOptions)}, with some settings. */
-  public static IndexOptions options(
-      IndexSystem index, SettingOptions settings, Map<String, String> some) {
-    IndexOptions defaults = index.defaults();
-    CacheSize cache = new CacheSize(defaults.cacheBytes(), 0);
-    return settings.index(defaults, defaults.computeServers(), cache, 0, some);
+    return settings.served(index.defaults(), settings.all());
   }
 
   /** Returns the settings of the index on so many records, checked. */

@@ -5,13 +5,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
+import pando.index.ServedOptions;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
 import pando.index.settings.DidYouMean;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -37,10 +41,21 @@ public class SettingOptions {
       return;
     }
     List<String> lines = new ArrayList<>(List.of("", "Settings of each index, for --set:"));
+    if (takesStrings(command)) {
+      lines.add("");
+      lines.add(ByteOptions.SYSTEM + ": " + ServedIndex.STRINGS);
+      addSettings(lines, ByteOptions.defaults().documentation());
+    }
     Systems.all().forEach(system -> add(lines, system));
     UsageMessageSpec help = command.getCommandSpec().usageMessage();
     lines.addAll(List.of(help.footer()));
     help.footer(lines.toArray(String[]::new));
+  }
+
+  private static boolean takesStrings(CommandLine command) {
+    OptionSpec index = command.getCommandSpec().findOption("--index");
+    return index != null
+        && index.completionCandidates() instanceof ServedIndex.Names;
   }
 
   /**
@@ -61,7 +76,11 @@ public class SettingOptions {
     }
     lines.add("");
     lines.add(title);
-    own.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
+    addSettings(lines, own);
+  }
+
+  private static void addSettings(List<String> lines, Map<String, String> documentation) {
+    documentation.forEach((name, meaning) -> lines.add("  " + name + ": " + meaning));
   }
 
   /** Returns all settings, in the order in which they were given. */
@@ -70,7 +89,7 @@ public class SettingOptions {
   }
 
   /**
-   * Returns the settings of an index, checked.
+   * Returns the settings of an index on some records, checked.
    *
    * @param defaults default options of the index
    * @param cache size of each compute server's cache, unless a setting has it
@@ -84,14 +103,33 @@ public class SettingOptions {
       long records,
       Map<String, String> some) {
     checkKnown(defaults, some.keySet());
+    return accepted(() -> {
+      IndexOptions options = changed(defaults.withComputeServers(computeServers), some);
+      return some.containsKey("cache-bytes")
+          ? options
+          : options.withCacheBytes(cache.bytesPerServer(records, options.cacheBytesMin()));
+    });
+  }
+
+  /** Returns the settings of what is served, checked. */
+  public <O extends ServedOptions> O served(O defaults, Map<String, String> some) {
+    checkKnown(defaults, some.keySet());
+    return accepted(() -> changed(defaults, some));
+  }
+
+  /** Returns options with some settings; each method {@code with} returns its own kind. */
+  @SuppressWarnings("unchecked")
+  private static <O extends ServedOptions> O changed(O defaults, Map<String, String> some) {
+    O options = defaults;
+    for (Map.Entry<String, String> setting : some.entrySet()) {
+      options = (O) options.with(setting.getKey(), setting.getValue());
+    }
+    return options;
+  }
+
+  private <O extends ServedOptions> O accepted(Supplier<O> maker) {
     try {
-      IndexOptions options = defaults.withComputeServers(computeServers);
-      for (Map.Entry<String, String> setting : some.entrySet()) {
-        options = options.with(setting.getKey(), setting.getValue());
-      }
-      if (!some.containsKey("cache-bytes")) {
-        options = options.withCacheBytes(cache.bytesPerServer(records, options.cacheBytesMin()));
-      }
+      O options = maker.get();
       options.check();
       return options;
     } catch (IllegalArgumentException e) {
@@ -100,14 +138,14 @@ public class SettingOptions {
   }
 
   /** Refuses settings that an index does not have, and names the systems or settings near them. */
-  public void checkKnown(IndexOptions index, Set<String> names) {
+  public void checkKnown(ServedOptions index, Set<String> names) {
     Set<String> known = index.documentation().keySet();
     for (String name : names) {
       if (!known.contains(name)) {
         String having =
-            Systems.all().stream()
+            ServedIndex.all().stream()
                 .filter(system -> system.documentation().containsKey(name))
-                .map(IndexSystem::name)
+                .map(ServedOptions::system)
                 .collect(Collectors.joining(", "));
         String hint =
             having.isEmpty() ? DidYouMean.suggest(name, known) : ", systems that have it=" + having;

@@ -1,4 +1,4 @@
-package pando.cli;
+package pando.cli.text;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;

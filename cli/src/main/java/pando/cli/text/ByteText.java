@@ -1,4 +1,4 @@
-package pando.cli;
+package pando.cli.text;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -7,13 +7,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /** Byte strings as text for a terminal, and text as byte strings. */
-final class ByteText {
+public final class ByteText {
   private static final int SEQUENCE_BYTES_MAX = 4;
 
   private ByteText() {}
 
   /** Returns the bytes of a text in UTF-8. */
-  static MemorySegment bytes(String text) {
+  public static MemorySegment bytes(String text) {
     return MemorySegment.ofArray(text.getBytes(UTF_8));
   }
 
@@ -21,7 +21,7 @@ final class ByteText {
    * Returns the text that bytes are in UTF-8. What is no text, or cannot be shown, is {@code \x}
    * and the byte in hexadecimal digits; a backslash is two of them.
    */
-  static String shown(MemorySegment string) {
+  public static String shown(MemorySegment string) {
     byte[] bytes = string.toArray(JAVA_BYTE);
     StringBuilder text = new StringBuilder();
     int at = 0;
