@@ -100,7 +100,9 @@ final class MainTest extends CommandFixture {
             + " of range: value=8, least=8000",
         "pando up --size 1MiB                             | --size is out of range: value=1048576,"
             + " least=8388608",
-        "pando up --cache 8                               | cache-bytes is out of range: value=8,"
+        "pando up --cache 8                               | --cache is out of range: value=8,"
+            + " least=8000",
+        "pando up --index orca --cache 8                  | cache-bytes is out of range: value=8,"
             + " least=",
         "pando serve --resp 65536                         | --resp is out of range: value=65536",
         "pando serve --resp 0 --http 65536                | --http is out of range: value=65536",

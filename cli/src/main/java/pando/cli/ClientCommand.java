@@ -7,13 +7,14 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.ClientConnectOptions;
 import pando.cli.option.Quantity;
 import pando.cli.option.Ranges;
 import pando.cli.text.Numbers;
-import pando.client.ClientBatch;
 import pando.client.PandoClient;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -193,18 +194,19 @@ final class ClientCommand implements Callable<Integer> {
     public Integer call() throws IOException {
       long stored = 0;
       try (PandoClient client = connectOptions.connect();
+          ClientEntries entries = ClientEntries.of(client);
           BufferedReader lines =
               file.toString().equals("-")
                   ? new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))
                   : Files.newBufferedReader(file)) {
-        ClientBatch batch = client.batch();
+        List<String[]> some = new ArrayList<>();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-          add(batch, line, stored + batch.size() + 1);
-          if (batch.size() == TOGETHER) {
-            stored += batch.runAndClear();
+          some.add(parts(line, stored + some.size() + 1));
+          if (some.size() == TOGETHER) {
+            stored += store(entries, some);
           }
         }
-        stored += batch.runAndClear();
+        stored += store(entries, some);
       }
       PrintWriter out = spec.commandLine().getOut();
       out.printf("stored %s entries%n", Numbers.count(stored));
@@ -212,18 +214,26 @@ final class ClientCommand implements Callable<Integer> {
       return CommandLine.ExitCode.OK;
     }
 
-    private void add(ClientBatch batch, String line, long number) {
+    private String[] parts(String line, long number) {
       String[] parts = line.split(" ", -1);
-      try {
-        if (parts.length == 2) {
-          batch.store(Long.parseLong(parts[0]), Long.parseLong(parts[1]));
-          return;
-        }
-      } catch (NumberFormatException e) {
-        // Said below.
+      if (parts.length != 2) {
+        throw new ParameterException(
+            spec.commandLine(), "a line is KEY VALUE: number=" + number + ", line=" + line);
       }
-      throw new ParameterException(
-          spec.commandLine(), "a line is KEY VALUE: number=" + number + ", line=" + line);
+      return parts;
+    }
+
+    /** Stores some entries, and empties the list; returns how many they were. */
+    private int store(ClientEntries entries, List<String[]> some) {
+      int stored = some.size();
+      Ranges.accepted(
+          spec,
+          () -> {
+            entries.storeAll(some);
+            return entries;
+          });
+      some.clear();
+      return stored;
     }
   }
 

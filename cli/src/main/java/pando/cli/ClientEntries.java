@@ -1,11 +1,14 @@
 package pando.cli;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import pando.cli.text.ByteText;
+import pando.client.ClientBatch;
 import pando.client.ClientSession;
 import pando.client.PandoClient;
+import pando.index.bytes.BatchFailure;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
@@ -16,7 +19,7 @@ abstract sealed class ClientEntries implements AutoCloseable {
   static ClientEntries of(PandoClient client) {
     return client.servesByteStrings()
         ? new Strings(client.byteStrings())
-        : new Words(client.session());
+        : new Words(client);
   }
 
   /**
@@ -32,6 +35,14 @@ abstract sealed class ClientEntries implements AutoCloseable {
    * @throws IllegalArgumentException if a text is no key or value
    */
   abstract @Nullable String put(String key, String value);
+
+  /**
+   * Stores entries, many of them at a time.
+   *
+   * @param entries a key and a value each
+   * @throws IllegalArgumentException if a text is no key or value
+   */
+  abstract void storeAll(List<String[]> entries);
 
   /**
    * Visits entries in the order of their keys.
@@ -51,10 +62,12 @@ abstract sealed class ClientEntries implements AutoCloseable {
   public abstract void close();
 
   private static final class Words extends ClientEntries {
+    private final PandoClient client;
     private final ClientSession session;
 
-    Words(ClientSession session) {
-      this.session = session;
+    Words(PandoClient client) {
+      this.client = client;
+      this.session = client.session();
     }
 
     private static long word(String text) {
@@ -73,6 +86,13 @@ abstract sealed class ClientEntries implements AutoCloseable {
     @Override
     @Nullable String put(String key, String value) {
       return session.put(word(key), word(value)) ? Long.toString(session.value()) : null;
+    }
+
+    @Override
+    void storeAll(List<String[]> entries) {
+      ClientBatch batch = client.batch();
+      entries.forEach(entry -> batch.store(word(entry[0]), word(entry[1])));
+      batch.runAndClear();
     }
 
     @Override
@@ -123,6 +143,16 @@ abstract sealed class ClientEntries implements AutoCloseable {
       return session.put(ByteText.bytes(key), ByteText.bytes(value))
           ? ByteText.shown(session.value())
           : null;
+    }
+
+    @Override
+    void storeAll(List<String[]> entries) {
+      BatchFailure failure = new BatchFailure();
+      session.storeAll(
+          entries.stream().map(entry -> ByteText.bytes(entry[0])).toList(),
+          entries.stream().map(entry -> ByteText.bytes(entry[1])).toList(),
+          (_, _, why) -> failure.add(why));
+      failure.check();
     }
 
     @Override

@@ -68,6 +68,30 @@ final class ClientCommandTest extends CommandFixture {
   }
 
   @Test
+  void shouldTakeSettingsOfByteStrings() throws Exception {
+    try (RunningCommand named =
+        RunningCommand.start(
+            err,
+            "serve-clients",
+            "--listen=127.0.0.1:0",
+            "--index=byte-strings",
+            "--bytes-per-server=64MiB",
+            "--set=block-bytes=1KiB",
+            "--set=cache-bytes=3MiB")) {
+      assertThat(named.found("(\\d+) MiB of cache")).isEqualTo("3");
+    }
+    assertThat(
+            execute(
+                "serve-clients",
+                "--listen=127.0.0.1:0",
+                "--index=byte-strings",
+                "--set=block-bytes=1KiB",
+                "--set=inline-max=300"))
+        .isEqualTo(2);
+    assertThat(err.toString()).contains("inline-max=300, block-bytes=1024");
+  }
+
+  @Test
   void shouldStoreFindAndScanTexts() throws Exception {
     try (RunningCommand strings = serving("byte-strings")) {
       String its = addressOf(strings);
@@ -89,6 +113,11 @@ final class ClientCommandTest extends CommandFixture {
           .containsExactly("gra", "ada");
       assertThat(execute("client", "scan", its, "--from=b", "--to=a")).isEqualTo(2);
       assertThat(err.toString()).contains("range is reversed");
+      Path entries = Files.writeString(directory.resolve("texts"), "zoe 1\n\u00e9 2\n");
+      assertThat(execute("client", "load", its, entries.toString())).isZero();
+      assertThat(out.toString()).contains("stored 2 entries");
+      assertThat(execute("client", "get", its, "zoe", "\u00e9")).isZero();
+      assertThat(out.toString()).contains("zoe 1").contains("\u00e9 2");
     }
   }
 
@@ -103,7 +132,7 @@ final class ClientCommandTest extends CommandFixture {
     assertThat(
             execute("serve-clients", "--listen=127.0.0.1:0", "--index=byte-strings", "--set=a=1"))
         .isEqualTo(2);
-    assertThat(err.toString()).contains("byte strings have no settings");
+    assertThat(err.toString()).contains("--index byte-strings has no such setting: name=a");
     Path entries = Files.writeString(directory.resolve("entries"), "1 2\nx\n");
     assertThat(execute("client", "load", address, entries.toString())).isEqualTo(2);
     assertThat(err.toString()).contains("a line is KEY VALUE: number=2");

@@ -10,6 +10,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -20,27 +22,39 @@ final class UpCommandTest extends CommandFixture {
   private final StringWriter told = new StringWriter();
   private final StringWriter lost = new StringWriter();
 
+  /** What is done with a cluster that runs. */
+  @FunctionalInterface
+  private interface Use {
+    void run() throws InterruptedException;
+  }
+
   @Test
   void shouldRunAClusterThatChangesUnderItsClients() throws InterruptedException {
+    run(this::use, "--index=orca", "--http=0");
+  }
+
+  @Test
+  void shouldServeByteStringsByDefault() throws InterruptedException {
+    run(this::useStrings);
+  }
+
+  private void run(Use use, String... more) throws InterruptedException {
+    List<String> command =
+        new ArrayList<>(
+            List.of("up", "--memory=1", "--size=64MiB", "--cache=8MiB", "--dir=" + directory));
+    command.addAll(List.of(more));
     CountDownLatch ready = new CountDownLatch(1);
     CommandLine pando = Main.commandLine();
     pando.setOut(printer(told, ready)).setErr(new PrintWriter(lost, true));
     Thread up =
         Thread.ofPlatform()
             .start(() -> {
-              pando.execute(
-                  "up",
-                  "--memory=1",
-                  "--index=orca",
-                  "--size=64MiB",
-                  "--cache=8MiB",
-                  "--http=0",
-                  "--dir=" + directory);
+              pando.execute(command.toArray(String[]::new));
               ready.countDown();
             });
     try {
       ready.await();
-      use();
+      use.run();
     } finally {
       up.interrupt();
       up.join();
@@ -80,6 +94,40 @@ final class UpCommandTest extends CommandFixture {
     assertThat(code).as(err.toString()).hasValue(0);
   }
 
+  private void useStrings() {
+    String access =
+        "--server="
+            + found(told, "put --server=(\\S+)")
+            + " --token-file="
+            + found(told, "put --server=\\S+ --token-file=(\\S+)");
+    String cluster = "--cluster=" + found(told, "--cluster=(\\S+)");
+    assertThat(told.toString()).contains(" apple 100").contains("serve --resp=6379");
+    for (String key : new String[] {"apple", "melon", "pear"}) {
+      assertThat(run("client put " + access + " " + key + " of-" + key)).isZero();
+    }
+    for (String number : new String[] {"0", "1"}) { // One of them has all keys; now both have some.
+      assertThat(run("cluster add " + cluster + " " + number)).as(out.toString()).isZero();
+    }
+    assertThat(run("cluster status --json " + cluster)).isZero();
+    String upper = found(out, "\"ranges\":\\[\\{[^}]*\\},\\{\"server\":(\\d)");
+    assertThat(run("cluster move " + cluster + " " + upper + " melon/2")).as(out.toString()).isZero();
+    assertThat(run("cluster status " + cluster)).isZero();
+    assertThat(out.toString())
+        .contains("index: byte-strings, leader: compute server", "share of entries")
+        .contains("  \"melon/2\"  ");
+    assertThat(run("client get " + access + " apple melon pear")).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("apple of-apple", "melon of-melon", "pear of-pear");
+    assertThat(run("client scan " + access + " --down --limit=2")).as(err.toString()).isZero();
+    assertThat(run("cluster split " + cluster + " " + upper + " pear 9")).isEqualTo(1);
+    assertThat(out.toString()).contains("failed: the receiver does not run, or has a range: 9");
+    assertThat(run("cluster status --json " + cluster)).isZero();
+    assertThat(out.toString()).contains("\"from\":\"\\\"melon/2\\\"\"");
+  }
+
+  private int run(String command) {
+    return execute(command.split(" ", -1));
+  }
+
   private void use() throws InterruptedException {
     String servers = "--server=" + found(told, "put --server=(\\S+)");
     String secret = "--token-file=" + found(told, "put --server=\\S+ --token-file=(\\S+)");
@@ -96,6 +144,8 @@ final class UpCommandTest extends CommandFixture {
     assertThat(execute("cluster", "fence", cluster + "-none", "0")).isEqualTo(1);
     assertThat(err.toString()).contains("no such cluster");
     assertThat(execute("cluster", "remove", cluster, "64")).isEqualTo(2);
+    assertThat(execute("cluster", "move", cluster, "1", "melon")).isEqualTo(2);
+    assertThat(err.toString()).contains("no whole number of 64 bits: key=melon");
     assertThat(execute("cluster", "add", cluster, "9")).isEqualTo(1);
     assertThat(out.toString()).contains("failed: it does not run: server=9");
     assertThat(execute("cluster", "remove", cluster, "1")).as(out.toString()).isZero();

@@ -34,7 +34,7 @@ final class RouteTable {
     if (targets.length == 0) {
       return asked;
     }
-    return targets[routes.isPartitioned() ? routes.routeOf(key) : turn % targets.length];
+    return targets[routes.isPartitioned() ? routes.partitioning().rangeOfKey(key) : turn % targets.length];
   }
 
   /** Returns the connections that the routes lead to, each once. */

@@ -3,12 +3,10 @@ package pando.client;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import org.jspecify.annotations.Nullable;
+import pando.client.wire.ClientFrame;
 import pando.index.Partitioning;
-import pando.index.bytes.ByteArguments;
 import pando.index.bytes.KeyBounds;
 
 /**
@@ -16,11 +14,13 @@ import pando.index.bytes.KeyBounds;
  *
  * @param epoch of the table of partitions that this is a copy of; may be old
  * @param isPartitioned whether each key has one owner; if not, each server serves all keys
- * @param routes in the order of their least keys, of which the first is the least of all; or those
- *     of all servers, whose least keys do not matter; or none if the server that was asked serves
- *     all keys
+ * @param isOfStrings whether keys are byte strings, and ranges of them begin with fences; only
+ *     where they are partitioned
+ * @param routes in the order of their ranges, of which the first begins with the least key of all;
+ *     or those of all servers, whose ranges do not matter; or none if the server that was asked
+ *     serves all keys
  */
-public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
+public record Routes(long epoch, boolean isPartitioned, boolean isOfStrings, List<Route> routes) {
   /** Most routes. */
   public static final int ROUTES_MAX = 64;
 
@@ -29,22 +29,17 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
   /**
    * One compute server.
    *
-   * @param low least key of its range; of byte strings, the least label there
-   * @param fence of byte strings, the one with which the range begins, of which a copy is kept;
-   *     {@code null} of an index of words
+   * @param low least key of its range; of byte strings, a number that ascends and has no meaning
+   * @param fence byte string with which its range begins, which must not change; else empty
    * @param owner its number
    * @param address HOST:PORT; empty if it has none now
    */
-  public record Route(long low, @Nullable MemorySegment fence, int owner, String address) {
-    /** Makes a route of an index of words. */
-    public Route(long low, int owner, String address) {
-      this(low, null, owner, address);
-    }
-
+  public record Route(long low, MemorySegment fence, int owner, String address) {
     /**
-     * Checks an address.
+     * Checks what is given.
      *
-     * @throws IllegalArgumentException if it is too long, or not of visible ASCII
+     * @throws IllegalArgumentException if the address is too long, or not of visible ASCII, or the
+     *     fence is too long
      */
     public Route {
       boolean isText = address.chars().allMatch(c -> c > ' ' && c < 0x7f);
@@ -52,23 +47,31 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
         throw new IllegalArgumentException(
             "no address: address=" + address + ", length=" + address.length());
       }
-      fence = fence == null ? null : ByteArguments.copyOf(fence).asReadOnly();
+      if (fence.byteSize() > ClientFrame.KEY_BYTES_MAX) {
+        throw new IllegalArgumentException(
+            "the fence is too long: bytes=%s, maximum=%s"
+                .formatted(fence.byteSize(), ClientFrame.KEY_BYTES_MAX));
+      }
+      fence = fence.asReadOnly();
+    }
+
+    /** Makes one of words. */
+    public Route(long low, int owner, String address) {
+      this(low, MemorySegment.NULL, owner, address);
     }
 
     @Override
-    public boolean equals(@Nullable Object other) {
-      return other instanceof Route route
-          && low == route.low
-          && owner == route.owner
-          && address.equals(route.address)
-          && (fence == null
-              ? route.fence == null
-              : route.fence != null && fence.mismatch(route.fence) < 0);
+    public boolean equals(Object other) {
+      return other instanceof Route its
+          && low == its.low
+          && fence.mismatch(its.fence) < 0
+          && owner == its.owner
+          && address.equals(its.address);
     }
 
     @Override
     public int hashCode() {
-      return Objects.hash(low, owner, address);
+      return Long.hashCode(low) * 31 + owner;
     }
   }
 
@@ -83,19 +86,26 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
       throw new IllegalArgumentException("too many routes: routes=" + routes.size());
     }
     if (isPartitioned) {
-      Partitioning _ = partitioning(epoch, routes);
+      Partitioning _ = partitioning(epoch, isOfStrings, routes);
+    } else if (isOfStrings) {
+      throw new IllegalArgumentException("fences of no ranges: routes=" + routes.size());
     }
   }
 
-  private static Partitioning partitioning(long epoch, List<Route> routes) {
+  /** Makes routes of words. */
+  public Routes(long epoch, boolean isPartitioned, List<Route> routes) {
+    this(epoch, isPartitioned, false, routes);
+  }
+
+  private static Partitioning partitioning(long epoch, boolean isOfStrings, List<Route> routes) {
     Partitioning table =
         new Partitioning(
             epoch,
             routes.stream().mapToLong(Route::low).toArray(),
             routes.stream().mapToInt(Route::owner).toArray());
-    List<MemorySegment> fences =
-        routes.stream().map(Route::fence).filter(Objects::nonNull).toList();
-    return fences.isEmpty() ? table : KeyBounds.withFences(table, fences);
+    return isOfStrings
+        ? KeyBounds.withFences(table, routes.stream().map(Route::fence).toList())
+        : table;
   }
 
   /** Returns the routes of a compute server that serves all keys by itself. */
@@ -111,25 +121,18 @@ public record Routes(long epoch, boolean isPartitioned, List<Route> routes) {
   public static Routes of(Partitioning partitioning, IntFunction<Optional<String>> addresses) {
     List<Route> routes = new ArrayList<>();
     for (int range = 0; range < partitioning.servers(); range++) {
+      Partitioning.Bound bound = partitioning.boundOfRange(range);
       int owner = partitioning.ownerOfRange(range);
-      MemorySegment fence = partitioning.hasFences() ? partitioning.fenceOfRange(range) : null;
       String address = addresses.apply(owner).orElse("");
-      routes.add(new Route(partitioning.lowOfRange(range), fence, owner, address));
+      routes.add(new Route(bound.low(), bound.fence(), owner, address));
     }
-    return new Routes(partitioning.epoch(), true, routes);
+    return new Routes(partitioning.epoch(), true, partitioning.hasFences(), routes);
   }
 
   /** Returns the ranges of keys that they lead to; one where there are no partitions. */
   public Partitioning partitioning() {
-    return isPartitioned ? partitioning(epoch, routes) : Partitioning.undivided(0);
-  }
-
-  /** Returns the place of the route for a word, where {@link #isPartitioned}. */
-  public int routeOf(long key) {
-    int place = routes.size() - 1;
-    while (place > 0 && routes.get(place).low > key) {
-      place--;
-    }
-    return place;
+    return isPartitioned
+        ? partitioning(epoch, isOfStrings, routes)
+        : Partitioning.undivided(0);
   }
 }

@@ -15,8 +15,8 @@ final class RoutesEntry {
   /** Most bytes of all byte strings with which ranges begin: an entry has room for no more. */
   static final int FENCE_BYTES_MAX = 256 << 10;
 
-  /** Length of the byte string of a route that has none. */
-  private static final int NO_FENCE = -1;
+  private static final int WORDS = 0;
+  private static final int STRINGS = 1;
 
   private RoutesEntry() {}
 
@@ -63,14 +63,15 @@ final class RoutesEntry {
   }
 
   static byte[] encode(Routes routes) {
-    EntryWriter writer = new EntryWriter(KIND).word(routes.epoch()).number(routes.routes().size());
+    EntryWriter writer =
+        new EntryWriter(KIND)
+            .word(routes.epoch())
+            .number(routes.isOfStrings() ? STRINGS : WORDS)
+            .number(routes.routes().size());
     for (Routes.Route route : routes.routes()) {
       writer.word(route.low()).number(route.owner()).text(route.address());
-      MemorySegment fence = route.fence();
-      if (fence == null) {
-        writer.number(NO_FENCE);
-      } else {
-        writer.string(fence);
+      if (routes.isOfStrings()) {
+        writer.string(route.fence());
       }
     }
     return writer.bytes();
@@ -82,20 +83,23 @@ final class RoutesEntry {
         KIND,
         reader -> {
           long epoch = reader.word();
+          boolean isOfStrings = reader.number(WORDS, STRINGS) == STRINGS;
           List<Routes.Route> routes = new ArrayList<>();
           for (int left = reader.number(1, Routes.ROUTES_MAX); left > 0; left--) {
-            routes.add(route(reader));
+            routes.add(route(reader, isOfStrings));
           }
-          return new Routes(epoch, true, routes);
+          return new Routes(epoch, true, isOfStrings, routes);
         });
   }
 
-  private static Routes.Route route(EntryReader reader) {
+  private static Routes.Route route(EntryReader reader, boolean isOfStrings) {
     long low = reader.word();
     int owner = reader.number(0, Member.NUMBER_MAX);
     String address = reader.text();
-    int length = reader.number(NO_FENCE, ByteIndex.KEY_BYTES_MAX);
-    MemorySegment fence = length == NO_FENCE ? null : reader.string(length);
+    if (!isOfStrings) {
+      return new Routes.Route(low, owner, address);
+    }
+    MemorySegment fence = reader.string(reader.number(0, ByteIndex.KEY_BYTES_MAX));
     return new Routes.Route(low, fence, owner, address);
   }
 }

@@ -51,6 +51,7 @@ class EntriesTest {
       new Routes(
           12,
           true,
+          true,
           List.of(
               new Routes.Route(Long.MIN_VALUE, bytes(""), 3, "a:1"),
               new Routes.Route(-1, bytes("k"), 0, ""),
@@ -189,7 +190,7 @@ class EntriesTest {
   }
 
   private static int ownerOf(long key) {
-    return ROUTES.routes().get(ROUTES.routeOf(key)).owner();
+    return ROUTES.partitioning().ownerOfKey(key);
   }
 
   @Test

@@ -276,7 +276,7 @@ final class TestCluster implements AutoCloseable {
 
   private Server owner(long key) {
     Routes routes = state.routes().orElseThrow();
-    Server server = servers.get(routes.routes().get(routes.routeOf(key)).owner());
+    Server server = servers.get(routes.partitioning().ownerOfKey(key));
     if (server == null) {
       throw new AssertionError("nobody serves: key=" + key + ", routes=" + routes);
     }

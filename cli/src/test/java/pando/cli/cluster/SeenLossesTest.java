@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import pando.client.Routes;
+import pando.cluster.BoundKey;
 import pando.cluster.Change;
 import pando.cluster.Member;
 import pando.cluster.ServerState;
@@ -66,6 +67,7 @@ final class SeenLossesTest {
   }
 
   private static Change fence(int id) {
-    return new Change(id, Change.Kind.FENCE, Change.State.DONE, 1, 0, -1, -1, 0, 1, 0, "");
+    return new Change(
+        id, Change.Kind.FENCE, Change.State.DONE, 1, BoundKey.of(0), 0, -1, -1, 0, 1, 0, "");
   }
 }
