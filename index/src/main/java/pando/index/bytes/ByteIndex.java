@@ -39,17 +39,18 @@ import pando.index.session.WriteBack;
 
 /**
  * An ordered map from byte strings to byte strings in a memory pool. Keys have 0 to {@value
- * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process serves all
- * of it, or several each a range ({@link #createAt}, {@link #joinAt}).
+ * #KEY_BYTES_MAX} bytes and order byte by byte, as unsigned numbers. One process serves all keys
+ * ({@link #create}, {@link #open}), or several serve a range each ({@link #createAt}, {@link
+ * #joinAt}): operations on keys of others end in {@link pando.index.NotServedHereException}.
  *
  * <p>Thread-safe; each thread works through a {@link ByteSession} of its own.
  */
 public final class ByteIndex implements ByteStrings {
   /*
    * Blocks are blobs, which never change. An index of ORCA has the word of each block under a
-   * label, a number without a meaning: another process finds the blocks by it. The process that
-   * serves the index has a directory of all blocks in its memory, and so needs that index only to
-   * record changes.
+   * label, a number without a meaning: another process finds the blocks by it. A process has a
+   * directory of the blocks of its keys in its memory, and so needs that index only to record
+   * changes. How ranges of keys go from one process to another: ByteRanges and BlockGiving.
    *
    * A block is cut into segments, and the directory knows what separates them: a lookup READs one
    * segment. The sum of a segment is made with the version of its block, which never comes again.
