@@ -13,6 +13,8 @@ import pando.bench.workload.Workload;
 import pando.cli.option.Choices;
 import pando.cli.option.NameConverter;
 import pando.index.IndexSystem;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
 import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
 import picocli.CommandLine.ITypeConverter;
@@ -25,8 +27,9 @@ final class BenchChoices {
    * The subject of a simulation.
    *
    * @param index {@code null} for locks alone
+   * @param strings whether it has the labels of byte strings
    */
-  record Simulated(@Nullable IndexSystem index) {}
+  record Simulated(@Nullable IndexSystem index, boolean strings) {}
 
   /** What the index is compared with. */
   enum Peer {
@@ -56,7 +59,9 @@ final class BenchChoices {
   static final class SimulatedConverter implements ITypeConverter<Simulated> {
     @Override
     public Simulated convert(String text) {
-      return new Simulated(Choices.systemUnless("lock", text));
+      boolean strings = text.equals(ByteOptions.SYSTEM);
+      return new Simulated(
+          strings ? OrcaOptions.ORCA : Choices.systemUnless("lock", text), strings);
     }
   }
 

@@ -12,7 +12,9 @@ import pando.cli.option.Choices;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
 import pando.index.IndexSystem;
+import pando.index.ServedOptions;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
 import pando.sim.fault.Fault;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -59,6 +61,7 @@ final class SimulateCommand implements Callable<Integer> {
       description = {
         "What to run (default: ${DEFAULT-VALUE}).",
         "${COMPLETION-CANDIDATES}: an index. What each is, and its settings, are listed below.",
+        "byte-strings: clusters of those, with --cluster.",
         "lock: locks alone, of the kinds that --lock-kind names."
       })
   private BenchChoices.Simulated simulated;
@@ -89,6 +92,8 @@ final class SimulateCommand implements Callable<Integer> {
     if (trialOptions.areAskedFor()) {
       Ranges.check(spec, "--index", index != null, "lock", "trials run an index");
     }
+    boolean isReady = !simulated.strings() || trialOptions.areOfClusters();
+    Ranges.check(spec, "--index", isReady, ByteOptions.SYSTEM, "they run with --cluster alone");
     if (index != null && trialOptions.areAskedFor()) {
       return runTrials(index);
     }
@@ -147,7 +152,8 @@ final class SimulateCommand implements Callable<Integer> {
 
   private TrialPlan trialPlan(IndexSystem index) {
     SimulationMode mode = SimulationMode.TRIALS;
-    settingOptions.checkKnown(index.defaults(), settingOptions.withoutModel().keySet());
+    ServedOptions known = simulated.strings() ? ByteOptions.defaults() : index.defaults();
+    settingOptions.checkKnown(known, settingOptions.withoutModel().keySet());
     int computeServers = serverOptions.computeServers(mode.computeServers());
     int clients = Ranges.single(spec, "--threads", simulationOptions.threads(mode));
     boolean areFew = clients * computeServers <= TRIAL_CLIENTS_MAX;
@@ -166,6 +172,7 @@ final class SimulateCommand implements Callable<Integer> {
                 simulationOptions.network(),
                 simulationOptions.faults(),
                 settingOptions.model(),
-                settingOptions.withoutModel()));
+                settingOptions.withoutModel(),
+                simulated.strings()));
   }
 }

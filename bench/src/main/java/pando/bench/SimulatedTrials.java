@@ -117,7 +117,7 @@ final class SimulatedTrials {
    */
   private String replay(long seed) {
     List<String> command =
-        new ArrayList<>(List.of("./pando", "simulate", "--index=" + plan.index().name()));
+        new ArrayList<>(List.of("./pando", "simulate", "--index=" + plan.name()));
     command.addAll(GivenOptions.arguments(spec, name -> !NOT_REPLAYED.contains(name)));
     command.addAll(List.of("--seeds=1", "--seed=" + seed));
     return String.join(" ", command);

@@ -177,7 +177,8 @@ class PlantedBugTest {
                 usual.network(),
                 faults,
                 usual.model(),
-                Map.of("merge-share", "0.5", "merged-share", "1"));
+                Map.of("merge-share", "0.5", "merged-share", "1"),
+                false);
         case "orca" -> ofOrca(System.getProperty("pando.plant", ""), usual);
         default -> usual;
       };
@@ -219,7 +220,8 @@ class PlantedBugTest {
           usual.network(),
           usual.faults(),
           usual.model(),
-          settings);
+          settings,
+          false);
     }
   }
 }

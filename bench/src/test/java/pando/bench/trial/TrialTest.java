@@ -224,7 +224,8 @@ class TrialTest {
             usual.network(),
             EnumSet.of(Fault.CRASH_COMPUTE, Fault.TORN),
             usual.model(),
-            Map.of("lock-wait-millis", "1"));
+            Map.of("lock-wait-millis", "1"),
+            false);
     for (long seed = 1; seed <= 12; seed++) {
       List<String> violations = Trial.run(plan, seed).violations();
       assertThat(violations)

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import pando.client.Routes;
+import pando.cluster.BoundKey;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
 
@@ -47,9 +48,14 @@ final class ClusterChanges {
     return switch (random.nextInt(fences ? 8 : 7)) {
       case 0 -> Change.add(other);
       case 1 -> Change.remove(server);
-      case 2, 3 -> Change.split(server, keys.any(random), other);
+      case 2, 3 -> Change.split(server, key(routes), other);
       case 7 -> Change.fence(server);
-      default -> Change.move(server, keys.any(random));
+      default -> Change.move(server, key(routes));
     };
+  }
+
+  private BoundKey key(Routes routes) {
+    long key = keys.any(random);
+    return routes.isOfStrings() ? BoundKey.of(LongsAsBytes.key(key)) : BoundKey.of(key);
   }
 }

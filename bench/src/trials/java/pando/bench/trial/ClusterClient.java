@@ -52,7 +52,10 @@ final class ClusterClient implements Supplier<Session>, AutoCloseable {
     if (clients.size() == CLIENTS_MAX || !connect()) {
       clients.addLast(clients.removeFirst());
     }
-    return clients.getLast().session();
+    PandoClient client = clients.getLast();
+    return client.servesByteStrings()
+        ? LongsAsBytes.session(client.byteStrings().session())
+        : client.session();
   }
 
   @Override

@@ -23,9 +23,9 @@ import pando.cluster.Host;
 import pando.cluster.Membership;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
-import pando.index.IndexOptions;
 import pando.index.Partitioning;
-import pando.index.RangeIndex;
+import pando.index.ServedOptions;
+import pando.index.bytes.KeyBounds;
 import pando.sim.Cluster;
 import pando.sim.Signal;
 
@@ -46,7 +46,6 @@ final class ClusterServer {
   private final Lock stopping = new ReentrantLock();
   private final Deque<FrameService> services = new ArrayDeque<>();
   private @Nullable ComputeServerProcess process;
-  private @Nullable RangeIndex index;
   private boolean closing;
   private int calls;
 
@@ -70,7 +69,7 @@ final class ClusterServer {
    * @throws PandoException if it does not start
    */
   End run(
-      IndexOptions options,
+      ServedOptions options,
       Config config,
       Host host,
       Supplier<Membership> sessions,
@@ -86,7 +85,6 @@ final class ClusterServer {
             COORDINATOR_WAIT);
     try {
       ComputeServerProcess started = ComputeServerProcess.start(sessions, settings, host);
-      index = started.words().orElseThrow();
       process = started;
       watch.started(this);
       if (isOver.getAsBoolean()) {
@@ -124,12 +122,30 @@ final class ClusterServer {
 
   /** Returns the ranges that it knows. */
   Partitioning partitioning() {
-    return Objects.requireNonNull(index).partitioning();
+    return opened().index().partitioning();
+  }
+
+  /** Returns its range, which it has. */
+  ClusterWatch.Range range() {
+    Partitioning table = partitioning();
+    int range = table.rangeOfServer(number);
+    return table.hasFences()
+        ? LongsAsBytes.range(table, range)
+        : new ClusterWatch.Range(table.lowOfRange(range), table.highOfRange(range));
   }
 
   /** Returns whether it takes a key for its own, and may answer from its caches. */
   boolean answers(long key) {
-    return isOpen() && Objects.requireNonNull(index).serves(key) && opened().hasLease();
+    return isOpen() && serves(key) && opened().hasLease();
+  }
+
+  private boolean serves(long key) {
+    Partitioning table = partitioning();
+    int range =
+        table.hasFences()
+            ? KeyBounds.rangeOfKey(table, LongsAsBytes.key(key))
+            : table.rangeOfKey(key);
+    return table.ownerOfRange(range) == number;
   }
 
   /** Returns where clients reach it, and no other start of its number. */
@@ -162,9 +178,7 @@ final class ClusterServer {
     calls++;
     try {
       FrameService service =
-          services.isEmpty()
-              ? new FrameService(Objects.requireNonNull(index), this::routes)
-              : services.pop();
+          services.isEmpty() ? service() : services.pop();
       try {
         return service.serve(requests, key -> watch.answered(this, key));
       } finally {
@@ -175,6 +189,13 @@ final class ClusterServer {
         idle.give();
       }
     }
+  }
+
+  private FrameService service() {
+    return opened()
+        .strings()
+        .map(strings -> new FrameService(strings, this::routes))
+        .orElseGet(() -> new FrameService(opened().words().orElseThrow(), this::routes));
   }
 
   /** Closes its services, waits for what it has begun, and closes the process. */

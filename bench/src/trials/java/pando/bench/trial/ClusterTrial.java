@@ -30,9 +30,16 @@ import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
+import pando.index.Partitioned;
+import pando.index.Partitioning;
 import pando.index.RangeIndex;
+import pando.index.ServedOptions;
 import pando.index.Session;
 import pando.index.Tree;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteSession;
+import pando.index.bytes.KeyBounds;
 import pando.sim.Cluster;
 import pando.sim.fault.Fault;
 
@@ -110,7 +117,7 @@ public final class ClusterTrial extends RecordedTrial {
     LOG.setLevel(Level.OFF);
   }
 
-  private final IndexOptions options;
+  private final ServedOptions options;
   private final boolean losesSessions;
   private final boolean damages;
   private final List<Membership> memory = new ArrayList<>();
@@ -130,7 +137,7 @@ public final class ClusterTrial extends RecordedTrial {
     super(plan, seed, cluster);
     this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
-    this.damages = losesSessions && plan.index().name().equals("dex");
+    this.damages = losesSessions && plan.name().equals("dex");
     this.options = drawn();
     this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
     this.coordinator = new SimCoordinator(cluster, random.split());
@@ -154,13 +161,13 @@ public final class ClusterTrial extends RecordedTrial {
   }
 
   /** Every second seed writes changes back before they are old, if the plan does not say. */
-  private IndexOptions drawn() {
-    IndexOptions drawn = plan.draw(random, damages);
+  private ServedOptions drawn() {
+    ServedOptions drawn = plan.strings() ? plan.drawStrings(random) : plan.draw(random, damages);
     boolean chooses = writesBack(drawn) && !plan.settings().containsKey(WRITE_BACK);
     return chooses && seed % 2 == 0 ? drawn.with(WRITE_BACK, WRITE_BACK_INTERVAL) : drawn;
   }
 
-  private static boolean writesBack(IndexOptions some) {
+  private static boolean writesBack(ServedOptions some) {
     return some.documentation().containsKey(WRITE_BACK);
   }
 
@@ -179,11 +186,11 @@ public final class ClusterTrial extends RecordedTrial {
   public static void check(TrialPlan plan) {
     Set<Fault> other = new TreeSet<>(plan.faults());
     other.removeAll(FAULTS);
-    boolean moves = plan.index().tiny().hasMovablePartitions();
+    boolean moves = plan.strings() || plan.index().tiny().hasMovablePartitions();
     if (!other.isEmpty() || !moves || plan.computeServers() < 2) {
       throw new IllegalArgumentException(
           "no plan for a cluster: system=%s, its ranges move=%s, computeServers=%s, least=2, faults that have no place here=%s"
-              .formatted(plan.index().name(), moves, plan.computeServers(), other));
+              .formatted(plan.name(), moves, plan.computeServers(), other));
     }
   }
 
@@ -214,8 +221,8 @@ public final class ClusterTrial extends RecordedTrial {
 
   /** Makes the index, with all keys at compute server 0, which does not run yet. */
   private void load() {
-    try (RangeIndex index = options.createAt(cluster.fabric(0, MAKER), 0)) {
-      load(index);
+    try (Partitioned index = options.createAt(cluster.fabric(0, MAKER), 0)) {
+      load(index instanceof ByteIndex strings ? new LongsAsBytes(strings) : (RangeIndex) index);
     }
   }
 
@@ -448,7 +455,12 @@ public final class ClusterTrial extends RecordedTrial {
         && state.computeServers().stream().allMatch(Member::isServing)
         && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
         && routes.routes().stream()
-            .allMatch(route -> open.stream().anyMatch(server -> server.answers(route.low())));
+            .allMatch(route ->
+                open.stream().anyMatch(server -> server.answers(leastKey(route))));
+  }
+
+  private long leastKey(Routes.Route route) {
+    return plan.strings() ? LongsAsBytes.first(route.fence()) : route.low();
   }
 
   private List<ClusterServer> open() {
@@ -498,9 +510,14 @@ public final class ClusterTrial extends RecordedTrial {
       checkHistory();
       return;
     }
+    if (plan.strings()) {
+      readStrings();
+      checkHistory();
+      return;
+    }
     Tree tree;
     try {
-      tree = options.walk(cluster.fabric(0, MAKER));
+      tree = ((IndexOptions) options).walk(cluster.fabric(0, MAKER));
     } catch (IllegalStateException e) {
       if (!damages || watch.losses() == 0) {
         violations.add("the tree cannot be walked: " + StackText.of(e));
@@ -511,9 +528,41 @@ public final class ClusterTrial extends RecordedTrial {
       violations.addAll(tree.problems());
     }
     if (tree.problems().isEmpty()) {
-      readLast(tree);
+      readLast(tree.entries());
     }
     checkHistory();
+  }
+
+  /** Opens what each compute server had, and records what is there as a last read. */
+  private void readStrings() {
+    Map<Long, Long> found = new TreeMap<>();
+    try {
+      for (int number = 0; number < plan.computeServers(); number++) {
+        readStrings(number, found);
+      }
+      readLast(found);
+    } catch (IllegalStateException | PandoException e) {
+      violations.add("the blocks cannot be read: " + StackText.of(e));
+    }
+  }
+
+  private void readStrings(int number, Map<Long, Long> found) {
+    try (ByteIndex index =
+            ByteIndex.joinAt(cluster.fabric(0, MAKER), (ByteOptions) options, number);
+        ByteSession session = index.session()) {
+      Partitioning table = index.partitioning();
+      if (table.hasServer(number)) {
+        int range = table.rangeOfServer(number);
+        session.scan(
+            table.fenceOfRange(range),
+            KeyBounds.fenceBehind(table, range),
+            Long.MAX_VALUE,
+            (key, value) -> {
+              found.put(LongsAsBytes.key(key), LongsAsBytes.value(value));
+              return true;
+            });
+      }
+    }
   }
 
   private TrialResult result() {

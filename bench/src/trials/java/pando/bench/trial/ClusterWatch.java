@@ -94,7 +94,8 @@ final class ClusterWatch {
     }
   }
 
-  private record Range(long least, long greatest) {}
+  /** Keys in a row. */
+  record Range(long least, long greatest) {}
 
   ClusterWatch(
       MemoryCoordinator coordinator,
@@ -261,7 +262,7 @@ final class ClusterWatch {
     for (ClusterServer server : servers) {
       Partitioning known = server.partitioning();
       if (server.number() == number && server.epoch() < loss.epoch && known.hasServer(number)) {
-        loss.ranges.add(new Range(known.lowOfServer(number), known.highOfServer(number)));
+        loss.ranges.add(server.range());
         loss.since = Math.min(loss.since, written(server));
       }
     }

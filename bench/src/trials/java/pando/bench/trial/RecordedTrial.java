@@ -10,7 +10,6 @@ import java.util.TreeSet;
 import pando.bench.records.MapEntries;
 import pando.index.RangeIndex;
 import pando.index.Systems;
-import pando.index.Tree;
 import pando.sim.Cluster;
 import pando.sim.ClusterOptions;
 import pando.sim.NetworkKind;
@@ -104,13 +103,13 @@ abstract class RecordedTrial {
     return all;
   }
 
-  /** Records what is in the tree as a last read. */
-  final void readLast(Tree tree) {
+  /** Records what is there as a last read. */
+  final void readLast(Map<Long, Long> entries) {
     Set<Long> all = allKeys();
-    all.addAll(tree.entries().keySet());
+    all.addAll(entries.keySet());
     for (long key : all) {
       long start = clock.tick();
-      Long found = tree.entries().get(key);
+      Long found = entries.get(key);
       history.add(RecordedOperation.read(FINAL_CLIENT, start, clock.tick(), key, found));
     }
   }

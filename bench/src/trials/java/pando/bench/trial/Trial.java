@@ -186,7 +186,7 @@ public final class Trial extends RecordedTrial {
               + ", reached="
               + tree.nodes());
     }
-    readLast(tree);
+    readLast(tree.entries());
     checkHistory();
   }
 

@@ -7,6 +7,8 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
 import pando.sim.ClusterModel;
 import pando.sim.NetworkKind;
 import pando.sim.fault.Fault;
@@ -24,6 +26,7 @@ import pando.sim.fault.Fault;
  * @param faults that may strike
  * @param model what things cost
  * @param settings of the index, by name, in place of those that are tiny or drawn
+ * @param strings whether clients have byte strings, for which the index has labels
  */
 public record TrialPlan(
     IndexSystem index,
@@ -35,7 +38,8 @@ public record TrialPlan(
     NetworkKind network,
     Set<Fault> faults,
     ClusterModel model,
-    Map<String, String> settings) {
+    Map<String, String> settings,
+    boolean strings) {
   /** Setting of the wait for a lock, in the systems that have it. */
   private static final String LOCK_WAIT = "lock-wait-millis";
 
@@ -50,13 +54,15 @@ public record TrialPlan(
     faults = Set.copyOf(faults);
     // Settings apply in the order in which they were given.
     settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
-    options(index, computeServers, settings).check();
+    if (!strings) {
+      options(index, computeServers, settings).check();
+    }
   }
 
   /** A system on three compute and three memory servers, two clients each. */
   public static TrialPlan of(IndexSystem index, Set<Fault> faults) {
     return new TrialPlan(
-        index, 3, 3, 2, 2_000, KEYS, NetworkKind.CARDS, faults, ClusterModel.defaults(), Map.of());
+        index, 3, 3, 2, 2_000, KEYS, NetworkKind.CARDS, faults, ClusterModel.defaults(), Map.of(), false);
   }
 
   /** Returns this plan with other settings of the index. */
@@ -71,7 +77,8 @@ public record TrialPlan(
         network,
         faults,
         model,
-        others);
+        others,
+        strings);
   }
 
   /** Returns this plan with another network. */
@@ -86,7 +93,29 @@ public record TrialPlan(
         other,
         faults,
         model,
-        settings);
+        settings,
+        strings);
+  }
+
+  /** Returns this plan with byte strings for the keys of a cluster's clients. */
+  public TrialPlan withStrings() {
+    return new TrialPlan(
+        index,
+        computeServers,
+        memoryServers,
+        clients,
+        operations,
+        keys,
+        network,
+        faults,
+        model,
+        settings,
+        true);
+  }
+
+  /** Returns the name of what runs. */
+  public String name() {
+    return strings ? ByteOptions.SYSTEM : index.name();
   }
 
   /** Returns whether the index must behave as if no fault had struck. */
@@ -125,6 +154,21 @@ public record TrialPlan(
     }
     all.putAll(settings);
     return options(index, computeServers, all);
+  }
+
+  /** Returns the settings of byte strings, of which each seed draws some. */
+  ByteOptions drawStrings(RandomGenerator random) {
+    ByteOptions drawn =
+        ByteOptions.defaults()
+            .withBlockBytes(512, 32)
+            .withCacheBytes(20_000L * random.nextInt(4))
+            .withRecordShare(random.nextInt(1, 5) / 4.0)
+            .withDeltaChanges(random.nextBoolean() ? 16 : 0)
+            .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+    for (Map.Entry<String, String> setting : settings.entrySet()) {
+      drawn = drawn.with(setting.getKey(), setting.getValue());
+    }
+    return drawn;
   }
 
   private static IndexOptions options(

@@ -15,6 +15,8 @@ import pando.index.Session;
 import pando.index.Unwritten;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteSource;
+import pando.index.bytes.KeyBounds;
 
 /**
  * An index of byte strings as one of numbers, so that the clients of trials can use it. A key has 8
@@ -28,6 +30,26 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
     byte[] bytes = new byte[Long.BYTES + (int) (key & 7)];
     ByteBuffer.wrap(bytes).putLong(key ^ Long.MIN_VALUE);
     return MemorySegment.ofArray(bytes);
+  }
+
+  /** Returns the first number whose key is at or above a byte string. */
+  static long first(MemorySegment from) {
+    byte[] bytes = new byte[Long.BYTES];
+    MemorySegment.copy(from, 0, MemorySegment.ofArray(bytes), 0, Math.min(from.byteSize(), Long.BYTES));
+    long number = key(MemorySegment.ofArray(bytes));
+    return ByteIndex.compare(key(number), from) < 0 ? number + 1 : number;
+  }
+
+  /** Returns the numbers of a range of byte strings. */
+  static ClusterWatch.Range range(Partitioning table, int range) {
+    MemorySegment end = KeyBounds.fenceBehind(table, range);
+    return new ClusterWatch.Range(
+        first(table.fenceOfRange(range)), end == null ? Long.MAX_VALUE : first(end) - 1);
+  }
+
+  /** Returns a session of numbers over one of byte strings. */
+  static Session session(ByteSession bytes) {
+    return new Numbers(bytes);
   }
 
   static long key(MemorySegment key) {
@@ -70,7 +92,25 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
 
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
-    throw new UnsupportedOperationException();
+    return index.load(new Source(entries), fill);
+  }
+
+  /** The entries of a source of numbers. */
+  private record Source(EntrySource numbers) implements ByteSource {
+    @Override
+    public boolean next() {
+      return numbers.next();
+    }
+
+    @Override
+    public MemorySegment key() {
+      return LongsAsBytes.key(numbers.key());
+    }
+
+    @Override
+    public MemorySegment value() {
+      return LongsAsBytes.value(numbers.value());
+    }
   }
 
   @Override
