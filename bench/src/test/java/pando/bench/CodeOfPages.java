@@ -27,9 +27,6 @@ import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 import pando.map.Pando;
 import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
@@ -73,15 +70,6 @@ final class CodeOfPages {
     }
     // or over a client that is there
     PandoMap<Long, Integer> map = PandoMap.of(client, KeyCodec.longs(), KeyCodec.ints());
-  }
-
-  static void stringsOverDex(Fabric fabric, MemorySegment key, MemorySegment value) {
-    DexOptions options = DexOptions.defaults().with("key-bytes", "64"); // strings of up to 62 bytes
-    try (DexIndex index = options.join(fabric, 1, 1); // or create, createAt, joinAt
-        DexStrings strings = DexStrings.over(index);
-        ByteSession session = strings.session()) { // one for each thread
-      session.put(key, value); // memory segments; values of up to 16 MiB
-    }
   }
 
   static void door(ByteIndex index) throws IOException, InterruptedException {

@@ -35,9 +35,6 @@ import pando.index.RangeIndex;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 import pando.metrics.PandoHttp;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -70,13 +67,6 @@ final class MonitoringTest {
               Systems.named(system).defaults().withCacheBytes(1 << 20).create(fabric)) {
         take(index);
       }
-    }
-    try (Fabric fabric = LocalFabric.open(pool);
-        DexIndex index =
-            DexIndex.create(
-                fabric, DexOptions.defaults().withCacheBytes(1 << 20).with("key-bytes", "64"));
-        DexStrings strings = DexStrings.over(index)) {
-      take(strings);
     }
     try (WatchedCluster cluster =
             new WatchedCluster(new MemoryCoordinator(Duration.ofSeconds(5))::connect, _ -> {});

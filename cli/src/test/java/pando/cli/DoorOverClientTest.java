@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.foreign.MemorySegment;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,7 @@ import pando.index.Partitioning;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.bytes.KeyBounds;
 
 /** A door for clients of Redis over two compute servers: how often it waits for these. */
 @Timeout(60)
@@ -126,7 +128,9 @@ class DoorOverClientTest {
     Host(ByteIndex index) {
       Routes routes =
           Routes.of(
-              Partitioning.equalWidth(ADDRESSES.size()),
+              KeyBounds.withFences(
+                  Partitioning.equalWidth(ADDRESSES.size()),
+                  List.of(MemorySegment.NULL, MemorySegment.ofArray(new byte[] {-128}))),
               owner -> Optional.of(ADDRESSES.get(owner)));
       ADDRESSES.forEach(_ -> services.add(new FrameService(index, () -> routes)));
     }

@@ -10,9 +10,9 @@ import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.wire.FrameException;
+import pando.index.Partitioning;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteIndex;
-import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
 
 /**
@@ -51,13 +51,12 @@ final class ByteCall extends Call {
     wanted = newKey;
     stored = newValue;
     expectedBytes = newExpected;
-    route();
   }
 
   @Override
-  void flush(long routed) {
+  void flush(int range) {
     operation(Op.FLUSH, NOTHING, NOTHING, NOTHING);
-    key = routed;
+    flushed = range;
   }
 
   /**
@@ -77,7 +76,6 @@ final class ByteCall extends Call {
     down = isDown;
     limit = entriesMax;
     bytesMax = newBytesMax;
-    key = isDown ? below(end) : ByteStrings.partitionKey(least);
   }
 
   /** Forgets the bytes of an operation, and those that it has found. */
@@ -89,18 +87,20 @@ final class ByteCall extends Call {
     foundValueBytes = NOTHING;
   }
 
-  private void route() {
-    key =
-        switch (op) {
-          case Op.LAST -> below(null);
-          case Op.FLUSH -> key;
-          case Op.LOWER -> below(wanted);
-          default -> ByteStrings.partitionKey(wanted);
-        };
-  }
-
-  private static long below(@Nullable MemorySegment end) {
-    return end == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(end);
+  @Override
+  int rangeOfKey(Partitioning table) {
+    if (!table.hasFences()) {
+      // It serves words, and says so.
+      return 0;
+    }
+    if (kind == ClientFrame.BYTE_SCAN) {
+      return down ? KeyBounds.rangeBelow(table, high) : KeyBounds.rangeOfKey(table, low);
+    }
+    return switch (op) {
+      case Op.LAST -> KeyBounds.rangeBelow(table, null);
+      case Op.LOWER -> KeyBounds.rangeBelow(table, wanted);
+      default -> KeyBounds.rangeOfKey(table, wanted);
+    };
   }
 
   /** Goes on with the keys above or below those that the compute server has. */
@@ -108,7 +108,6 @@ final class ByteCall extends Call {
   void goOn() {
     op = Op.isDown(op) ? Op.LOWER : Op.CEILING;
     wanted = found;
-    route();
   }
 
   @Override
@@ -227,7 +226,7 @@ final class ByteCall extends Call {
           "no page is like this: entries=%s, limit=%s, left=%s"
               .formatted(count, limit, from.left()));
     }
-    found = takeFilled(from, (int) foundKey);
+    found = from.filledBytes((int) foundKey);
     if (parts.length < 2 * count) {
       parts = new MemorySegment[2 * count];
     }
@@ -256,15 +255,9 @@ final class ByteCall extends Call {
           "entries that are not there: keyBytes=%s, valueBytes=%s, left=%s"
               .formatted(keyBytes, valueBytes, from.left()));
     }
-    MemorySegment both = takeFilled(from, keyBytes + valueBytes).asReadOnly();
+    MemorySegment both = from.filledBytes(keyBytes + valueBytes).asReadOnly();
     parts[2 * entry] = both.asSlice(0, keyBytes);
     parts[2 * entry + 1] = both.asSlice(keyBytes);
-  }
-
-  private static MemorySegment takeFilled(FrameReader from, int bytes) {
-    MemorySegment taken = from.bytes(bytes);
-    from.skip(ClientFrame.padded(bytes) - bytes);
-    return taken;
   }
 
   /** Checks that a key is in the range, and behind the one before. */

@@ -10,6 +10,7 @@ import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.client.wire.StatusWord;
 import pando.fabric.wire.FrameException;
+import pando.index.Partitioning;
 
 /**
  * One thing that a compute server is asked, and its answer; used again for the next. The thread
@@ -33,9 +34,7 @@ class Call {
   int kind;
   int op;
 
-  /**
-   * Key of the operation, or the first of the range; of byte strings, what determines their owner.
-   */
+  /** Key of the operation, or the first of the range. */
   long key;
 
   long value;
@@ -46,6 +45,9 @@ class Call {
 
   int limit;
   boolean down;
+
+  /** The range whose server writes what it has, by its place among the routes; of a FLUSH. */
+  int flushed;
 
   /** Its place among those under way of its connection. */
   int id;
@@ -90,9 +92,10 @@ class Call {
     expected = newExpected;
   }
 
-  /** Sets a FLUSH of the compute server that has a key. */
-  void flush(long routed) {
-    operation(Op.FLUSH, routed, 0, 0);
+  /** Sets a FLUSH of the compute server that has a range. */
+  void flush(int range) {
+    operation(Op.FLUSH, 0, 0, 0);
+    flushed = range;
   }
 
   /** Sets a page of a scan. */
@@ -121,6 +124,22 @@ class Call {
   /** Returns whether it may be done twice. */
   boolean isRead() {
     return kind != ClientFrame.OPERATIONS || Op.isRead(op);
+  }
+
+  /** Returns whether it asks for what a compute server has: its heir has not got that. */
+  final boolean isFlush() {
+    boolean isOperation = kind == ClientFrame.OPERATIONS || kind == ClientFrame.BYTES;
+    return isOperation && op == Op.FLUSH;
+  }
+
+  /** Returns the range of a table whose server is asked. */
+  final int rangeIn(Partitioning table) {
+    return isFlush() ? Math.min(flushed, table.servers() - 1) : rangeOfKey(table);
+  }
+
+  /** Returns the range of a table that has its key, or those with which it begins. */
+  int rangeOfKey(Partitioning table) {
+    return table.rangeOfKey(key);
   }
 
   /** Returns the flags of its request. */

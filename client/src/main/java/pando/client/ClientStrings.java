@@ -1,12 +1,18 @@
 package pando.client;
 
+import java.lang.foreign.MemorySegment;
+import java.util.List;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
 
 /** Byte strings of compute servers, by a client of them. Thread-safe. */
 final class ClientStrings extends MeteredClient implements ByteStrings {
+  private static final Partitioning UNDIVIDED =
+      KeyBounds.withFences(Partitioning.undivided(0), List.of(MemorySegment.NULL));
+
   private final int keyBytesMax;
   private final int valueBytesMax;
   private volatile boolean closed;
@@ -33,7 +39,8 @@ final class ClientStrings extends MeteredClient implements ByteStrings {
 
   @Override
   public Partitioning partitioning() {
-    return context.routes().partitioning();
+    Partitioning known = context.table().partitioning();
+    return known.hasFences() ? known : UNDIVIDED;
   }
 
   @Override

@@ -52,7 +52,7 @@ final class Connection {
   /** Guards all that follows. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  private final FrameReader reader = new FrameReader();
+  private final FrameReader reader = FrameReader.ofResponses();
   private final FrameWriter writer = new FrameWriter();
   private final @Nullable Call[] calls = new Call[UNDER_WAY_MAX];
   private final int[] free = new int[UNDER_WAY_MAX];

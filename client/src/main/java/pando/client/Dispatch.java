@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import pando.client.wire.ClientFrame;
-import pando.client.wire.Op;
 import pando.client.wire.Outcome;
 import pando.fabric.FencedException;
 import pando.fabric.StalledException;
@@ -157,7 +155,7 @@ final class Dispatch {
 
   private void send(RouteTable table, Call call) {
     call.connection = null;
-    Connection target = table.target(call.key);
+    Connection target = table.target(call);
     if (target == null) {
       call.end(Call.State.NOT_DONE, "the compute server of its range has no address");
       return;
@@ -168,7 +166,7 @@ final class Dispatch {
         used.add(target);
       }
     } catch (IOException e) {
-      unreached = unreached == null && isFlush(call) ? target : unreached;
+      unreached = unreached == null && call.isFlush() ? target : unreached;
       call.end(
           Call.State.NOT_DONE,
           "cannot connect: address=" + target.address() + ", because=" + e.getMessage());
@@ -182,7 +180,7 @@ final class Dispatch {
     switch (call.state()) {
       case ANSWERED -> settleAnswered(call);
       case CUT -> {
-        if ((call.isRead() && !isFlush(call)) || PlantedBug.SENT_TWICE) {
+        if ((call.isRead() && !call.isFlush()) || PlantedBug.SENT_TWICE) {
           sendAgain(call.text);
         } else if (PlantedBug.CUT_DONE) {
           call.outcome = Outcome.YES;
@@ -197,12 +195,12 @@ final class Dispatch {
 
   private void settleAnswered(Call call) {
     switch (call.outcome) {
-      case Outcome.NO, Outcome.YES -> call.settle(isFlush(call) ? heirsFlush(call) : null);
+      case Outcome.NO, Outcome.YES -> call.settle(call.isFlush() ? heirsFlush(call) : null);
       case Outcome.FURTHER -> call.goOn();
       case Outcome.NOT_MINE ->
           sendAgain("the compute server asked does not own it: " + call.server());
       case Outcome.FENCED -> {
-        if (isFlush(call)) {
+        if (call.isFlush()) {
           call.settle(new UnknownOutcomeException("others took its keys over: " + call.what()));
         } else {
           sendAgain(call.text);
@@ -211,12 +209,6 @@ final class Dispatch {
       case Outcome.CLOSED -> sendAgain(call.text);
       default -> call.settle(AnswerFailures.of(call, call.server()));
     }
-  }
-
-  /** Returns whether a call asks for what a compute server has: its heir has not got that. */
-  private static boolean isFlush(Call call) {
-    boolean isOperation = call.kind == ClientFrame.OPERATIONS || call.kind == ClientFrame.BYTES;
-    return isOperation && call.op == Op.FLUSH;
   }
 
   /** Returns why a flush fails which another compute server has done than was asked first. */

@@ -45,7 +45,7 @@ class MeteredClient implements Metered {
     to.gauge(
         "pando.partitions",
         "Ranges of keys, each with a compute server.",
-        () -> context.routes().partitioning().servers());
+        () -> context.table().partitioning().servers());
     to.gauge(
         "pando.partitions.epoch",
         "Changes of the ranges since the index was made.",

@@ -3,10 +3,12 @@ package pando.client;
 import java.util.LinkedHashSet;
 import java.util.SequencedSet;
 import org.jspecify.annotations.Nullable;
+import pando.index.Partitioning;
 
 /** Routes, and the connections that they lead to. Immutable. */
 final class RouteTable {
   private final Routes routes;
+  private final Partitioning partitioning;
   private final Connection asked;
   private final @Nullable Connection[] targets;
   private final int turn;
@@ -20,6 +22,7 @@ final class RouteTable {
    */
   RouteTable(Routes routes, Connection asked, @Nullable Connection[] targets, int turn) {
     this.routes = routes;
+    this.partitioning = routes.partitioning();
     this.asked = asked;
     this.targets = targets;
     this.turn = turn;
@@ -29,12 +32,17 @@ final class RouteTable {
     return routes;
   }
 
-  /** Returns the connection to the server of a key, {@code null} if it has no address. */
-  @Nullable Connection target(long key) {
+  /** Returns the ranges of keys that the routes lead to. */
+  Partitioning partitioning() {
+    return partitioning;
+  }
+
+  /** Returns the connection to the server of a call, {@code null} if it has no address. */
+  @Nullable Connection target(Call call) {
     if (targets.length == 0) {
       return asked;
     }
-    return targets[routes.isPartitioned() ? routes.partitioning().rangeOfKey(key) : turn % targets.length];
+    return targets[routes.isPartitioned() ? call.rangeIn(partitioning) : turn % targets.length];
   }
 
   /** Returns the connections that the routes lead to, each once. */

@@ -131,8 +131,6 @@ public record Routes(long epoch, boolean isPartitioned, boolean isOfStrings, Lis
 
   /** Returns the ranges of keys that they lead to; one where there are no partitions. */
   public Partitioning partitioning() {
-    return isPartitioned
-        ? partitioning(epoch, isOfStrings, routes)
-        : Partitioning.undivided(0);
+    return isPartitioned ? partitioning(epoch, isOfStrings, routes) : Partitioning.undivided(0);
   }
 }

@@ -65,7 +65,7 @@ class ByteCallTest {
   }
 
   private void take(FrameWriter writer) throws IOException {
-    FrameReader reader = new FrameReader();
+    FrameReader reader = FrameReader.ofResponses();
     ReadableByteChannel channel = Channels.newChannel(new ByteArrayInputStream(sent(writer)));
     while (!reader.open()) {
       assertThat(reader.read(channel)).isPositive();

@@ -3,6 +3,7 @@ package pando.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,6 +13,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
@@ -99,6 +103,101 @@ class ClientStringsTest {
     }
     try (ByteSession own = index.session()) {
       ByteModelRun.checkAll(own, model);
+    }
+  }
+
+  /** Ranges begin anywhere: with long strings, with such as begin alike, and with zeros. */
+  static Stream<List<byte[]>> fences() {
+    byte[] alike = "the same ten and more bytes".getBytes(StandardCharsets.US_ASCII);
+    byte[] longest = new byte[ByteIndex.KEY_BYTES_MAX];
+    return Stream.of(
+        List.of(new byte[] {0}, new byte[] {0, 0}),
+        List.of(new byte[9], new byte[10]),
+        List.of(alike, Arrays.copyOf(alike, alike.length + 1)),
+        List.of(Arrays.copyOf(alike, 20), alike),
+        List.of(
+            new byte[] {'a', 0, 0, 0, 0, 0, 0, 0, 1, 0}, new byte[] {'a', 0, 0, 0, 0, 0, 0, 0, 2}),
+        List.of(longest, new byte[] {-1, -1, -1, -1, -1, -1, -1, -1, -1}));
+  }
+
+  /** The strings right at the fences, where other compute servers begin. */
+  @ParameterizedTest
+  @MethodSource("fences")
+  void shouldCrossTheBoundariesOfRanges(List<byte[]> fences) {
+    trio.moveTo(fences.get(0), fences.get(1));
+    NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+    List<byte[]> keys = new ArrayList<>();
+    for (byte[] fence : fences) {
+      keys.addAll(List.of(fence, Arrays.copyOf(fence, fence.length - 1), below(fence)));
+      keys.add(Arrays.copyOf(fence, Math.min(fence.length + 1, ByteIndex.KEY_BYTES_MAX)));
+    }
+    for (String address : trio.addresses().split(",")) {
+      try (PandoClient client = PandoClient.connect(address, PATIENT);
+          ByteStrings strings = client.byteStrings();
+          ByteSession session = strings.session()) {
+        assertThat(strings.partitioning().servers()).isEqualTo(3);
+        for (byte[] key : keys) {
+          checkNeighbours(session, model, key);
+          session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[20]));
+          model.put(key, new byte[20]);
+          keys.forEach(each -> checkNeighbours(session, model, each));
+          ByteModelRun.checkAll(session, model);
+        }
+        for (byte[] key : keys) {
+          session.discard(MemorySegment.ofArray(key));
+          model.remove(key);
+          keys.forEach(each -> checkNeighbours(session, model, each));
+          ByteModelRun.checkAll(session, model);
+        }
+      }
+    }
+  }
+
+  /** Returns a string just below, whose last byte is less by one. */
+  private static byte[] below(byte[] key) {
+    byte[] less = key.clone();
+    int last = less.length - 1;
+    return less[last] == 0 ? Arrays.copyOf(key, last) : with(less, last, less[last] - 1);
+  }
+
+  private static byte[] with(byte[] bytes, int place, int value) {
+    bytes[place] = (byte) value;
+    return bytes;
+  }
+
+  private static void checkNeighbours(
+      ByteSession session, NavigableMap<byte[], byte[]> model, byte[] key) {
+    MemorySegment its = MemorySegment.ofArray(key);
+    check(session, session.lower(its), model.lowerKey(key));
+    check(session, session.higher(its), model.higherKey(key));
+    check(session, session.floor(its), model.floorKey(key));
+    check(session, session.ceiling(its), model.ceilingKey(key));
+    check(session, session.first(), model.isEmpty() ? null : model.firstKey());
+    check(session, session.last(), model.isEmpty() ? null : model.lastKey());
+  }
+
+  private static void check(ByteSession session, boolean found, byte @Nullable [] key) {
+    assertThat(found).isEqualTo(key != null);
+    if (key != null) {
+      assertThat(ByteKeys.bytes(session.key())).isEqualTo(key);
+    }
+  }
+
+  /** Also where the client does not know that there are other ranges, or to whom they went. */
+  @Test
+  void shouldFlushEachComputeServer() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(2303));
+    try (PandoClient client = PandoClient.connect(trio.addresses(), PATIENT);
+        ByteStrings strings = client.byteStrings()) {
+      for (int round = 0; round < 20; round++) {
+        List<Integer> before = trio.flushes();
+        strings.flush();
+        List<Integer> after = trio.flushes();
+        for (int server = 0; server < before.size(); server++) {
+          assertThat(after.get(server)).isGreaterThan(before.get(server));
+        }
+        trio.move(random);
+      }
     }
   }
 

@@ -8,7 +8,9 @@ import java.util.Optional;
 import pando.client.server.FrameLine;
 import pando.client.server.FrameService;
 import pando.index.Partitioning;
+import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.KeyBounds;
 
 /**
  * A host with two compute servers of byte strings, without sockets: they answer while a client
@@ -24,9 +26,14 @@ public final class FramesHost implements ClientHost {
 
   /** Has both servers serve the same byte strings, half of the keys each. */
   public FramesHost(ByteStrings strings) {
-    Partitioning halves = Partitioning.equalWidth(ADDRESSES.size());
-    Routes routes = Routes.of(halves, owner -> Optional.of(ADDRESSES.get(owner)));
+    Routes routes = Routes.of(halves(), owner -> Optional.of(ADDRESSES.get(owner)));
     ADDRESSES.forEach(_ -> services.add(new FrameService(strings, () -> routes)));
+  }
+
+  /** Returns two ranges of byte strings, of which each has half of the first bytes. */
+  public static Partitioning halves() {
+    return KeyBounds.withFences(
+        Partitioning.equalWidth(2), List.of(ByteKeys.of(), ByteKeys.of((byte) 0x80)));
   }
 
   /** Connects a client; closing it closes the servers. */

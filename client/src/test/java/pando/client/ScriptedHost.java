@@ -109,7 +109,7 @@ class ScriptedHost implements ClientHost {
 
   /** Answers requests, all of which are whole. */
   private byte[] serve(byte[] requests) throws IOException {
-    FrameReader reader = new FrameReader();
+    FrameReader reader = FrameReader.ofRequests();
     FrameWriter writer = new FrameWriter();
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     var in = Channels.newChannel(new ByteArrayInputStream(requests));

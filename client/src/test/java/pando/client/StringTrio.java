@@ -4,9 +4,11 @@ import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -21,6 +23,7 @@ import pando.index.Meters;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
+import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteSession;
@@ -34,6 +37,11 @@ import pando.index.bytes.KeyBounds;
  */
 public final class StringTrio implements AutoCloseable {
   private static final int SERVERS = 3;
+  private static final int FENCE_MAX = 40;
+
+  /** With which many boundaries begin. */
+  private static final byte[] ALIKE = {'a', 0, 0, 'b', '/', 0, 'a', 0, 0, 0};
+
   private static final InetSocketAddress FREE_PORT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -50,7 +58,10 @@ public final class StringTrio implements AutoCloseable {
   /** Starts services of an index, which stays the caller's. */
   public StringTrio(ByteIndex index) {
     this.index = index;
-    this.truth = Partitioning.equalWidth(SERVERS);
+    this.truth =
+        KeyBounds.withFences(
+            Partitioning.equalWidth(SERVERS),
+            List.of(ByteKeys.of(), ByteKeys.of((byte) 0x55), ByteKeys.of((byte) 0xaa)));
     for (int owner = 0; owner < SERVERS; owner++) {
       Server server = new Server(owner);
       servers.add(server);
@@ -73,23 +84,53 @@ public final class StringTrio implements AutoCloseable {
     return String.join(",", services.stream().map(StringTrio::text).toList());
   }
 
-  /** Moves a boundary to a key that is drawn. */
+  /**
+   * Moves a boundary to a byte string that is drawn, of any length; of those that are long, many
+   * begin with another boundary, or with the same bytes, zeros among them.
+   */
   public void move(SplittableRandom random) {
-    move(ByteStrings.partitionKey(MemorySegment.ofArray(ByteKeys.draw(random, 12))));
+    byte[] drawn = ByteKeys.draw(random, 12);
+    byte[] start =
+        switch (random.nextInt(4)) {
+          case 0 -> ByteKeys.bytes(truth.fenceOfRange(1 + random.nextInt(SERVERS - 1)));
+          case 1 -> ALIKE;
+          default -> new byte[0];
+        };
+    byte[] fence = Arrays.copyOf(start, Math.min(start.length, FENCE_MAX) + drawn.length);
+    System.arraycopy(drawn, 0, fence, fence.length - drawn.length, drawn.length);
+    move(MemorySegment.ofArray(fence));
   }
 
-  /** Moves a boundary to a partition key; a server that is not beside it may not learn of it. */
-  public void move(long low) {
+  /**
+   * Moves a boundary to a number that is the key of a map, or to a byte string just above; often of
+   * a map with a name, whose keys all begin with the same ten bytes.
+   */
+  public void move(long number) {
+    boolean isNamed = turn.get() % 5 < 2;
+    byte[] start = isNamed ? ByteKeys.bytes(KeyBounds.reserved()) : new byte[0];
+    int at = isNamed ? start.length + 1 : 0;
+    byte[] fence = Arrays.copyOf(start, at + Long.BYTES + (int) (number & 3));
+    if (isNamed) {
+      fence[at - 1] = (byte) (1 + Math.floorMod(number, 3));
+    }
+    MemorySegment.ofArray(fence).set(ByteStrings.WORD, at, number ^ Long.MIN_VALUE);
+    move(MemorySegment.ofArray(fence));
+  }
+
+  /** Moves a boundary to a fence; a server that is not beside it may not learn of it. */
+  public void move(MemorySegment fence) {
     // Any of them, and any of them learns of it: not the same each time.
     int range = 1 + (int) (turn.getAndIncrement() % (SERVERS - 1));
     boolean isTold = turn.get() % 3 == 0;
     moving.writeLock().lock();
     try {
       boolean isBetween =
-          low > truth.lowOfRange(range - 1)
-              && (range + 1 == SERVERS || low < truth.lowOfRange(range + 1));
+          ByteIndex.compare(truth.fenceOfRange(range - 1), fence) < 0
+              && (range + 1 == SERVERS
+                  || ByteIndex.compare(fence, truth.fenceOfRange(range + 1)) < 0);
       if (isBetween) {
-        truth = truth.withLowOfRange(range, low);
+        Partitioning.Bound bound = new Partitioning.Bound(truth.lowOfRange(range), fence);
+        truth = truth.withBoundOfRange(range, bound);
         for (Server server : servers) {
           boolean isBeside = server.owner == range || server.owner == range - 1;
           server.known = isBeside || isTold ? truth : server.known;
@@ -100,9 +141,23 @@ public final class StringTrio implements AutoCloseable {
     }
   }
 
-  /** Returns the number of changes of the ranges. */
-  public long epoch() {
-    return truth.epoch();
+  /** Moves both boundaries, of which all learn. */
+  void moveTo(byte[] first, byte[] second) {
+    moving.writeLock().lock();
+    try {
+      truth =
+          KeyBounds.withFences(
+              truth.withLows(truth.lows()),
+              List.of(ByteKeys.of(), ByteKeys.of(first), ByteKeys.of(second)));
+      servers.forEach(server -> server.known = truth);
+    } finally {
+      moving.writeLock().unlock();
+    }
+  }
+
+  /** Returns how often each has written what it has. */
+  List<Integer> flushes() {
+    return servers.stream().map(server -> server.flushes.get()).toList();
   }
 
   @Override
@@ -113,6 +168,7 @@ public final class StringTrio implements AutoCloseable {
   /** What one process has. */
   private final class Server implements ByteStrings {
     private final int owner;
+    private final AtomicInteger flushes = new AtomicInteger();
     private volatile Partitioning known;
 
     Server(int owner) {
@@ -160,6 +216,7 @@ public final class StringTrio implements AutoCloseable {
 
     @Override
     public void flush() {
+      flushes.incrementAndGet();
       index.flush();
     }
 
@@ -187,17 +244,26 @@ public final class StringTrio implements AutoCloseable {
       this.owner = owner;
     }
 
-    private void check(long partitionKey) {
-      int its = truth.ownerOfKey(partitionKey);
+    private void check(MemorySegment key) {
+      checkRange(KeyBounds.rangeOfKey(truth, key), key);
+    }
+
+    /** Checks that the keys just below one are of the range; those at the end, of {@code null}. */
+    private void checkBelow(@Nullable MemorySegment end) {
+      checkRange(KeyBounds.rangeBelow(truth, end), end == null ? MemorySegment.NULL : end);
+    }
+
+    private void checkRange(int range, MemorySegment key) {
+      int its = truth.ownerOfRange(range);
       if (its != owner) {
-        throw new NotServedHereException(partitionKey, its);
+        throw new NotServedHereException(ByteArguments.text(key), its);
       }
     }
 
     private boolean operate(MemorySegment key, BooleanSupplier operation) {
       moving.readLock().lock();
       try {
-        check(ByteStrings.partitionKey(key));
+        check(key);
         return operation.getAsBoolean();
       } finally {
         moving.readLock().unlock();
@@ -205,13 +271,16 @@ public final class StringTrio implements AutoCloseable {
     }
 
     /** Looks for a neighbour: there is none here if the search leaves the range. */
-    private boolean find(long from, boolean down, BooleanSupplier search) {
+    private boolean find(Runnable check, boolean down, BooleanSupplier search) {
       moving.readLock().lock();
       try {
-        check(from);
+        check.run();
         boolean isThere = search.getAsBoolean();
-        long end = down ? Long.MIN_VALUE : Long.MAX_VALUE;
-        check(isThere ? ByteStrings.partitionKey(inner.key()) : end);
+        if (isThere || down) {
+          check(isThere ? inner.key() : MemorySegment.NULL);
+        } else {
+          checkBelow(null);
+        }
         return isThere;
       } finally {
         moving.readLock().unlock();
@@ -287,32 +356,32 @@ public final class StringTrio implements AutoCloseable {
 
     @Override
     public boolean floor(MemorySegment wanted) {
-      return find(ByteStrings.partitionKey(wanted), true, () -> inner.floor(wanted));
+      return find(() -> check(wanted), true, () -> inner.floor(wanted));
     }
 
     @Override
     public boolean ceiling(MemorySegment wanted) {
-      return find(ByteStrings.partitionKey(wanted), false, () -> inner.ceiling(wanted));
+      return find(() -> check(wanted), false, () -> inner.ceiling(wanted));
     }
 
     @Override
     public boolean lower(MemorySegment wanted) {
-      return find(ByteStrings.partitionKey(wanted), true, () -> inner.lower(wanted));
+      return find(() -> checkBelow(wanted), true, () -> inner.lower(wanted));
     }
 
     @Override
     public boolean higher(MemorySegment wanted) {
-      return find(ByteStrings.partitionKey(wanted), false, () -> inner.higher(wanted));
+      return find(() -> check(wanted), false, () -> inner.higher(wanted));
     }
 
     @Override
     public boolean first() {
-      return find(Long.MIN_VALUE, false, inner::first);
+      return find(() -> check(MemorySegment.NULL), false, inner::first);
     }
 
     @Override
     public boolean last() {
-      return find(Long.MAX_VALUE, true, inner::last);
+      return find(() -> checkBelow(null), true, inner::last);
     }
 
     @Override
@@ -320,9 +389,9 @@ public final class StringTrio implements AutoCloseable {
         MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor visitor) {
       moving.readLock().lock();
       try {
-        check(ByteStrings.partitionKey(from));
+        check(from);
         if (limit > 0 && (to == null || ByteIndex.compare(from, to) < 0)) {
-          check(to == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(to));
+          checkBelow(to);
         }
         return inner.scan(from, to, limit, visitor);
       } finally {
@@ -335,9 +404,9 @@ public final class StringTrio implements AutoCloseable {
         @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor visitor) {
       moving.readLock().lock();
       try {
-        check(ByteStrings.partitionKey(to));
+        check(to);
         if (limit > 0 && (from == null || ByteIndex.compare(to, from) < 0)) {
-          check(from == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(from));
+          checkBelow(from);
         }
         return inner.scanDown(from, to, limit, visitor);
       } finally {

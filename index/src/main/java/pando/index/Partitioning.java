@@ -106,7 +106,8 @@ public final class Partitioning {
       throw new IllegalArgumentException(
           "no fences of these ranges: ranges=" + lows.length + ", fences=" + all.size());
     }
-    return new Partitioning(epoch, lows, owners, all.stream().map(MemorySegment::asReadOnly).toList());
+    return new Partitioning(
+        epoch, lows, owners, all.stream().map(MemorySegment::asReadOnly).toList());
   }
 
   /** Returns whether it is a table of byte strings. */
@@ -295,7 +296,9 @@ public final class Partitioning {
               .formatted(range, receiving, server));
     }
     Partitioning without = withoutRange(range);
-    return receiving < range || range == 0 ? without : without.withBound(range, boundOfRange(range));
+    return receiving < range || range == 0
+        ? without
+        : without.withBound(range, boundOfRange(range));
   }
 
   /** Returns where a range begins. */

@@ -92,11 +92,10 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
       return null;
     }
     Partitioning known = strings.partitioning();
-    MemorySegment end = bounds.end();
-    long last = end == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(end);
-    int below = known.rangeOfKey(ByteStrings.partitionKey(bounds.first()));
-    int middle = (below + known.rangeOfKey(last) + 1) >>> 1;
-    return middle > below ? KeyBounds.first(known.lowOfRange(middle)) : null;
+    int first = KeyBounds.rangeOfKey(known, bounds.first());
+    int last = KeyBounds.rangeBelow(known, bounds.end());
+    int middle = (first + last + 1) >>> 1;
+    return middle > first ? known.fenceOfRange(middle) : null;
   }
 
   /** Does nothing, as all is in the index. */

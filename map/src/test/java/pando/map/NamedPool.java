@@ -10,9 +10,6 @@ import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 
 /** A pool for named maps, whose byte strings are of a kind. */
 final class NamedPool implements AutoCloseable {
@@ -25,8 +22,6 @@ final class NamedPool implements AutoCloseable {
   enum Kind {
     /** In this process, with small blocks. */
     EMBEDDED,
-    /** Over DEX, with keys of up to 62 bytes. */
-    DEX,
     /** Of three compute servers, whose boundaries move, by a client. */
     CLIENT;
 
@@ -38,7 +33,6 @@ final class NamedPool implements AutoCloseable {
 
   private final Kind kind;
   private final Fabric fabric = OpenMap.pool();
-  private final List<Runnable> closings = new ArrayList<>(List.of(fabric::close));
 
   /** What an owner of the pool has opened, in the order of closing. */
   private final List<Runnable> opened = new ArrayList<>();
@@ -48,23 +42,13 @@ final class NamedPool implements AutoCloseable {
 
   NamedPool(Kind kind) {
     this.kind = kind;
-    this.strings = kind == Kind.DEX ? dex() : opened(ByteIndex.create(fabric, BYTES));
+    this.strings = opened(ByteIndex.create(fabric, BYTES));
     serve();
   }
 
   private ByteStrings opened(ByteStrings index) {
     opened.add(index::close);
     return index;
-  }
-
-  private ByteStrings dex() {
-    DexOptions options =
-        DexOptions.defaults().withComputeServers(2).withCacheBytes(1 << 20).with("key-bytes", "64");
-    DexIndex index = DexIndex.create(fabric, options);
-    closings.addFirst(index::close);
-    DexStrings made = DexStrings.over(index);
-    closings.addFirst(made::close);
-    return made;
   }
 
   private void serve() {
@@ -84,14 +68,12 @@ final class NamedPool implements AutoCloseable {
         : Pando.of(strings);
   }
 
-  /** Closes the index and opens it again, where that can be done; no way to the maps is open. */
+  /** Closes the index and opens it again; no way to the maps is open. */
   void reopen() {
-    if (kind != Kind.DEX) {
-      Closing.all(opened);
-      opened.clear();
-      strings = opened(ByteIndex.open(fabric, BYTES));
-      serve();
-    }
+    Closing.all(opened);
+    opened.clear();
+    strings = opened(ByteIndex.open(fabric, BYTES));
+    serve();
   }
 
   /** Returns how many entries there are of all maps, and of what belongs to none. */
@@ -108,7 +90,7 @@ final class NamedPool implements AutoCloseable {
 
   @Override
   public void close() {
-    opened.addAll(closings);
+    opened.add(fabric::close);
     Closing.all(opened);
   }
 }

@@ -32,9 +32,6 @@ import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 
 /** Indexes that are opened, used and closed, where a step of that fails: nothing is left open. */
 @Timeout(3_000)
@@ -56,11 +53,7 @@ class BrokenLivesTest {
   static Stream<Subject> subjects() {
     Stream<Subject> strings =
         Stream.of(
-            new Subject("byte-strings", BrokenLivesTest::openBytes, BrokenLivesTest::useStrings),
-            new Subject(
-                "dex-strings",
-                BrokenLivesTest::openDexStrings,
-                opened -> useStrings(((Both) opened).strings)));
+            new Subject("byte-strings", BrokenLivesTest::openBytes, BrokenLivesTest::useStrings));
     return Stream.concat(SystemUnderTest.ALL.stream().map(BrokenLivesTest::ofWords), strings);
   }
 
@@ -75,32 +68,6 @@ class BrokenLivesTest {
   private static AutoCloseable openBytes(Fabric fabric, boolean isNew) {
     ByteOptions options = ByteOptions.defaults().withCacheBytes(4 << 20);
     return isNew ? ByteIndex.create(fabric, options) : ByteIndex.open(fabric, options);
-  }
-
-  private static AutoCloseable openDexStrings(Fabric fabric, boolean isNew) {
-    DexOptions options =
-        DexOptions.defaults()
-            .with("key-bytes", "16")
-            .with("node-bytes", "256")
-            .with("cache-bytes", "64KiB")
-            .with("compute-servers", "2");
-    DexIndex index = isNew ? options.create(fabric, 0, 2) : options.join(fabric, 0, 2);
-    try {
-      return new Both(DexStrings.over(index), index);
-    } catch (Throwable e) {
-      index.close();
-      throw e;
-    }
-  }
-
-  /** Byte strings, and the index that they leave open. */
-  private record Both(DexStrings strings, DexIndex index) implements AutoCloseable {
-    @Override
-    public void close() {
-      try (index) {
-        strings.close();
-      }
-    }
   }
 
   private static void useWords(AutoCloseable opened) {
@@ -236,7 +203,6 @@ class BrokenLivesTest {
       subject.use.accept(index);
       AutoCloseable session =
           switch (index) {
-            case Both both -> both.strings.session();
             case ByteStrings strings -> strings.session();
             case RangeIndex words -> words.session();
             default -> throw new AssertionError(index);

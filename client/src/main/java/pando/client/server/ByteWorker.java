@@ -77,7 +77,7 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
 
   @Override
   long key() {
-    return ByteStrings.partitionKey(kind == ClientFrame.BYTES ? key : low);
+    return 0;
   }
 
   @Override
@@ -192,7 +192,11 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
 
   private @Nullable MemorySegment fillUpBehind(MemorySegment before) {
     MemorySegment from = KeyBounds.above(before, strings.keyBytesMax());
-    return from == null ? null : fillUp(from, null, 1);
+    Partitioning known = strings.partitioning();
+    boolean isLast =
+        from != null && KeyBounds.rangeOfKey(known, from) > KeyBounds.rangeOfKey(known, before);
+    // Where it is the last key of its range there is nothing to look for here.
+    return from == null || isLast ? from : fillUp(from, null, 1);
   }
 
   private void scan() {
@@ -216,8 +220,7 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
   private @Nullable MemorySegment fillUp(MemorySegment from, @Nullable MemorySegment to, int most) {
     ByteSession session = session();
     Partitioning known = strings.partitioning();
-    int next = known.rangeOfKey(ByteStrings.partitionKey(from)) + 1;
-    MemorySegment end = next < known.servers() ? KeyBounds.first(known.lowOfRange(next)) : null;
+    MemorySegment end = KeyBounds.fenceBehind(known, KeyBounds.rangeOfKey(known, from));
     boolean isEndInside = end != null && (to == null || ByteIndex.compare(end, to) < 0);
     session.scan(from, isEndInside ? end : to, most, page);
     if (page.isFull()) {
@@ -240,8 +243,7 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
       return null;
     }
     Partitioning known = strings.partitioning();
-    long below = behind == null ? Long.MAX_VALUE : KeyBounds.partitionKeyBelow(behind);
-    MemorySegment end = KeyBounds.first(known.lowOfRange(known.rangeOfKey(below)));
+    MemorySegment end = known.fenceOfRange(KeyBounds.rangeBelow(known, behind));
     boolean isEndInside = ByteIndex.compare(end, least) > 0;
     session.scanDown(behind, isEndInside ? end : least, most, page);
     if (page.isFull()) {

@@ -40,6 +40,7 @@ final class ClientConnection {
   private final SocketChannel socket;
   private final ByteChannel channel;
   private final boolean isSecure;
+  private final boolean isOfStrings;
   private @Nullable SelectionKey key;
   private boolean closed;
 
@@ -75,7 +76,8 @@ final class ClientConnection {
 
   ClientConnection(
       ServiceFacts facts, LongFrames<ClientConnection> longFrames, Watchdog.Watched connection) {
-    this.frames = new FrameExchange(facts);
+    this.frames = new FrameExchange(facts, () -> longFrames.mayOperate(this));
+    this.isOfStrings = facts.index().isOfStrings();
     this.longFrames = longFrames;
     this.connection = connection;
     this.socket = connection.socket();
@@ -113,12 +115,20 @@ final class ClientConnection {
         break;
       }
     }
-    frames.advance();
+    advance();
     if (bytes < 0) {
       throw new EOFException("the client ended the connection");
     }
     if (awaitsRoom) {
       stopReading();
+    }
+  }
+
+  private void advance() {
+    frames.advance();
+    if (isOfStrings) {
+      // Routes may be among its answers.
+      noteUnsent();
     }
   }
 
@@ -222,7 +232,7 @@ final class ClientConnection {
       // The selector does not know of bytes that TLS has decrypted already.
       receive();
     }
-    frames.advance();
+    advance();
     int wanted = (isOver || hasRoom() ? SelectionKey.OP_READ : 0);
     setInterest(wanted | (isFull ? SelectionKey.OP_WRITE : 0));
   }

@@ -1,5 +1,6 @@
 package pando.client.server;
 
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
 import pando.client.wire.ClientFrame;
@@ -23,7 +24,8 @@ final class FrameExchange {
       ClientFrame.BYTES_MAX - ClientFrame.RESULT_BYTES - ClientFrame.TEXT_MAX;
 
   private final ServiceFacts facts;
-  final FrameReader requests = new FrameReader();
+  private final BooleanSupplier mayAnswerLong;
+  final FrameReader requests = FrameReader.ofRequests();
   final FrameWriter responses = new FrameWriter();
 
   /** Operations of the open request that were not taken yet. */
@@ -46,15 +48,23 @@ final class FrameExchange {
   /** Whether there may be something to be sent, or read, since this was {@code false} last. */
   boolean hasNews;
 
-  FrameExchange(ServiceFacts facts) {
+  /**
+   * Begins an exchange.
+   *
+   * @param mayAnswerLong returns whether there is memory for a long response; where not, the caller
+   *     advances it once there is
+   */
+  FrameExchange(ServiceFacts facts, BooleanSupplier mayAnswerLong) {
     this.facts = facts;
+    this.mayAnswerLong = mayAnswerLong;
   }
 
   /** Opens requests until one has operations to be taken, or none is there. */
   void advance() {
     try {
-      while (untaken == 0 && goodbye == null && requests.open()) {
-        open();
+      boolean goesOn = true;
+      while (goesOn && untaken == 0 && goodbye == null && (requests.isOpen() || requests.open())) {
+        goesOn = open();
       }
     } catch (FrameException e) {
       // The connection ends after a request that makes no sense.
@@ -64,9 +74,13 @@ final class FrameExchange {
     }
   }
 
-  private void open() throws FrameException {
+  /** Returns whether the open request does not wait. */
+  private boolean open() throws FrameException {
     opened++;
     RequestCheck.check(requests);
+    if (requests.kind() == ClientFrame.ROUTES && !mayAnswerRoutes()) {
+      return false;
+    }
     switch (requests.kind()) {
       case ClientFrame.ROUTES -> answerRoutes();
       case ClientFrame.STATUS -> answerStatus();
@@ -76,6 +90,18 @@ final class FrameExchange {
     if (untaken == 0) {
       requests.next();
     }
+    return true;
+  }
+
+  /** Returns whether there is room for routes, which of byte strings may be long. */
+  private boolean mayAnswerRoutes() {
+    return !facts.index().isOfStrings()
+        || (responses.unsent() < UNSENT_MAX && mayAnswerLong.getAsBoolean());
+  }
+
+  /** Returns whether a request waits until there is room for its response. */
+  boolean awaitsRoom() {
+    return requests.isOpen() && untaken == 0 && goodbye == null;
   }
 
   /** Returns whether an operation can be taken. */
@@ -126,8 +152,12 @@ final class FrameExchange {
     responses.begin(ClientFrame.ROUTES);
     for (Routes.Route route : routes.routes()) {
       responses.route(route.low(), route.owner(), route.address());
+      if (routes.isOfStrings()) {
+        responses.fence(route.fence());
+      }
     }
     int flags = routes.isPartitioned() ? ClientFrame.PARTITIONED : 0;
+    flags |= routes.isOfStrings() ? ClientFrame.OF_STRINGS : 0;
     responses.finish(flags, requests.sequence(), routes.epoch());
     hasNews = true;
   }

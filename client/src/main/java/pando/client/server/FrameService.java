@@ -33,7 +33,7 @@ public final class FrameService implements AutoCloseable {
   }
 
   private FrameService(ServiceIndex index, Supplier<Routes> routes) {
-    this.frames = new FrameExchange(new ServiceFacts(index, routes, index::statusWord));
+    this.frames = new FrameExchange(new ServiceFacts(index, routes, index::statusWord), () -> true);
     this.worker = index.workers().get();
   }
 
@@ -42,21 +42,23 @@ public final class FrameService implements AutoCloseable {
    * thrown.
    *
    * @param requests as bytes, all of them whole
-   * @param answered receives the key of each operation that is done, or what stands for it in
-   *     ranges, before any other begins
+   * @param answered receives the key of each operation that is done, before any other begins; 0 of
+   *     byte strings
    */
   public byte[] serve(byte[] requests, LongConsumer answered) throws IOException {
     ReadableByteChannel in = Channels.newChannel(new ByteArrayInputStream(requests));
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     WritableByteChannel responses = Channels.newChannel(out);
     while (frames.requests.hasRoom() && frames.requests.read(in) > 0) {
-      frames.advance();
-      while (frames.hasOperation()) {
-        operate(answered);
-        frames.finish();
+      do {
+        frames.advance();
+        while (frames.hasOperation()) {
+          operate(answered);
+          frames.finish();
+          frames.responses.send(responses);
+        }
         frames.responses.send(responses);
-      }
-      frames.responses.send(responses);
+      } while (frames.awaitsRoom());
     }
     return out.toByteArray();
   }

@@ -75,7 +75,7 @@ abstract class ServiceWorker<S extends AutoCloseable> {
   /** Takes what the operation is given, at the place of the frame. */
   abstract void takeArguments(FrameReader request);
 
-  /** Returns the key of the operation; of byte strings, what stands for it in ranges. */
+  /** Returns the key of the operation; 0 of byte strings. */
   abstract long key();
 
   /** Carries out the operation; the outcome is {@link Outcome#NO} before. */

@@ -10,11 +10,12 @@ import java.util.zip.CRC32C;
  *
  * <pre>
  *  header
- *     0  length     u32   at most {@value #BYTES_MAX}; of BYTES and BYTE_SCAN {@value #LONG_BYTES_MAX}
+ *     0  length     u32   at most {@value #BYTES_MAX}; of BYTES and BYTE_SCAN {@value #LONG_BYTES_MAX},
+ *                         of routes of byte strings {@value #ROUTES_BYTES_MAX}
  *     4  kind       u8    {@link #OPERATIONS}, {@link #SCAN}, {@link #ROUTES}, {@link #STATUS}, {@link #BYTES}, {@link #BYTE_SCAN};
  *                         {@link #GOODBYE} of a response
  *     5  flags      u8    {@link #DOWN} of a SCAN or BYTE_SCAN, {@link #ENDLESS} of a BYTE_SCAN, {@link #WITHHELD} of a response
- *                         to BYTES, {@link #PARTITIONED} of routes, {@link #REFUSED} of a GOODBYE; else 0
+ *                         to BYTES, {@link #PARTITIONED} and {@link #OF_STRINGS} of routes, {@link #REFUSED} of a GOODBYE; else 0
  *     6  count      u16   of operations, results, entries, routes or words that follow; 0 of BYTES and of a request for a page
  *     8  sequence   u64   of the client; comes back in the response, but in that to OPERATIONS, where it is 0
  *    16  party      u64   of a request, the client's number: random; of a response, the epoch of the routes
@@ -41,10 +42,14 @@ import java.util.zip.CRC32C;
  *
  *  ROUTES: nothing follows                         its response: routes in order of their ranges, none if the
  *                                                  server that answers serves all keys
- *                                                     0  low        u64   least key of the range
+ *                                                     0  low        u64   least key of the range; of byte strings, ascends
  *                                                     8  owner      u32   number of the compute server
  *                                                    12  bytes      u32   of its address; 0 if it has none now
  *                                                    16  address    HOST:PORT, ASCII, filled up with 0 to a multiple of 8
+ *                                                  then, of byte strings
+ *                                                     0  fence      u64   length
+ *                                                     8  fence, with which the range begins, filled up with 0; the first is
+ *                                                        empty, and they ascend
  *
  *  STATUS: nothing follows                         its response
  *                                                    32  result, its text the system's name; words, see {@link StatusWord}
@@ -85,6 +90,9 @@ public final class ClientFrame {
   /** Most bytes of a frame of byte strings. */
   public static final int LONG_BYTES_MAX = STRINGS_MAX + 1_024;
 
+  /** Most bytes of routes of byte strings: 64 of the longest. */
+  public static final int ROUTES_BYTES_MAX = (4 << 20) + (64 << 10);
+
   /** Most bytes of the entries of a page of byte strings that has more than one. */
   public static final int PAGE_BYTES_MAX = 256 << 10;
 
@@ -112,7 +120,7 @@ public final class ClientFrame {
   /** Bytes of an entry of a page. */
   public static final int ENTRY_BYTES = 16;
 
-  /** Bytes of a route without its address. */
+  /** Bytes of a route without its address and fence. */
   public static final int ROUTE_BYTES = 16;
 
   /** Kind: operations on keys. */
@@ -151,6 +159,9 @@ public final class ClientFrame {
   /** Flag of routes: each key has one owner; without it, each server serves all keys. */
   public static final int PARTITIONED = 1;
 
+  /** Flag of routes that are {@link #PARTITIONED}: they are of byte strings, and have fences. */
+  public static final int OF_STRINGS = 2;
+
   /** Flag of a GOODBYE: a request made no sense. */
   public static final int REFUSED = 1;
 
@@ -172,6 +183,16 @@ public final class ClientFrame {
   /** Returns whether a kind is of byte strings, whose frames may be long. */
   public static boolean isOfStrings(int kind) {
     return kind == BYTES || kind == BYTE_SCAN;
+  }
+
+  /** Returns the greatest length of a request whose header begins at a place. */
+  static int requestBytesMax(ByteBuffer bytes, int start) {
+    return isOfStrings(kind(bytes, start)) ? LONG_BYTES_MAX : BYTES_MAX;
+  }
+
+  /** Returns the greatest length of a response whose header begins at a place. */
+  static int responseBytesMax(ByteBuffer bytes, int start) {
+    return kind(bytes, start) == ROUTES ? ROUTES_BYTES_MAX : requestBytesMax(bytes, start);
   }
 
   /** Returns the flags of a frame. */

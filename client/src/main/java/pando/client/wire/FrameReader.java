@@ -17,21 +17,28 @@ import pando.fabric.wire.FrameInput;
 public final class FrameReader {
   private static final int BYTES_MIN = 4 << 10;
 
-  private final FrameInput input =
-      new FrameInput(
-          ClientFrame.HEADER_BYTES,
-          BYTES_MIN,
-          ClientFrame.BYTES_MAX,
-          ClientFrame.LONG_BYTES_MAX,
-          (bytes, start) -> ClientFrame.isOfStrings(ClientFrame.kind(bytes, start)));
+  private final FrameInput input;
   private final CRC32C crc = new CRC32C();
   private boolean isOpen;
 
   /** Place in the frame. */
   private int at;
 
-  /** Creates it; nothing has arrived. */
-  public FrameReader() {}
+  private FrameReader(int longBytesMax, FrameInput.Lengths lengths) {
+    this.input =
+        new FrameInput(
+            ClientFrame.HEADER_BYTES, BYTES_MIN, ClientFrame.BYTES_MAX, longBytesMax, lengths);
+  }
+
+  /** Creates one for requests; none has arrived. */
+  public static FrameReader ofRequests() {
+    return new FrameReader(ClientFrame.LONG_BYTES_MAX, ClientFrame::requestBytesMax);
+  }
+
+  /** Creates one for responses; none has arrived. */
+  public static FrameReader ofResponses() {
+    return new FrameReader(ClientFrame.ROUTES_BYTES_MAX, ClientFrame::responseBytesMax);
+  }
 
   /** Returns whether there is room to read more. */
   public boolean hasRoom() throws FrameException {
@@ -156,6 +163,13 @@ public final class FrameReader {
     input.bytes().get(input.start() + at, copy);
     at += count;
     return MemorySegment.ofArray(copy);
+  }
+
+  /** As {@link #bytes}; goes behind what fills them up. */
+  public MemorySegment filledBytes(int count) {
+    MemorySegment copy = bytes(count);
+    at += ClientFrame.padded(count) - count;
+    return copy;
   }
 
   /** Goes on by so many bytes. */

@@ -105,7 +105,7 @@ public final class FrameWriter {
     output.bytes().putLong(at, word);
   }
 
-  /** Adds a route. */
+  /** Adds a route, which {@link #fence} completes where it is one of byte strings. */
   public void route(long low, int owner, String address) {
     byte[] text = address.getBytes(StandardCharsets.US_ASCII);
     word(low);
@@ -114,6 +114,13 @@ public final class FrameWriter {
       text(text, text.length);
     }
     count++;
+  }
+
+  /** Adds the fence of the last route. */
+  public void fence(MemorySegment fence) {
+    word(fence.byteSize());
+    bytes(fence);
+    fill();
   }
 
   /** Adds an entry of a page, or what else has two words. */

@@ -106,7 +106,7 @@ class ClientServiceTest {
   }
 
   static void assertGoodbye(SocketChannel channel, int flags, String because) throws IOException {
-    FrameReader reader = new FrameReader();
+    FrameReader reader = FrameReader.ofResponses();
     receive(channel, reader);
     assertThat(reader.kind()).isEqualTo(ClientFrame.GOODBYE);
     assertThat(reader.flags()).isEqualTo(flags);
@@ -149,7 +149,7 @@ class ClientServiceTest {
         SocketChannel channel = connect(service)) {
       send(channel, operations(count));
       BitSet answered = new BitSet();
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       while (answered.cardinality() < count) {
         receive(channel, reader);
         assertThat(reader.kind()).isEqualTo(ClientFrame.OPERATIONS);
@@ -186,7 +186,7 @@ class ClientServiceTest {
             plain.valueBytesMax());
     try (ClientService service = start(givingWay, ServiceLimits.DEFAULTS);
         SocketChannel channel = connect(service)) {
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       for (int i = 0; i < 20; i++) {
         send(channel, scan(1, 10, 10, 0));
         receive(channel, reader);
@@ -202,7 +202,7 @@ class ClientServiceTest {
   void shouldAnswerABatchOfOneTurnByOneFrame(int count) throws IOException {
     try (ClientService service = start(ServiceLimits.DEFAULTS);
         SocketChannel channel = connect(service)) {
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       for (int i = 0; i < 20; i++) {
         send(channel, operations(count));
         receive(channel, reader);
@@ -242,7 +242,7 @@ class ClientServiceTest {
         SocketChannel channel = connect(service)) {
       send(channel, scan(from, to, limit, flags));
       if (because.isEmpty()) {
-        FrameReader reader = new FrameReader();
+        FrameReader reader = FrameReader.ofResponses();
         receive(channel, reader);
         assertThat(reader.kind()).isEqualTo(ClientFrame.SCAN);
         assertThat(reader.sequence()).isEqualTo(77);
@@ -297,7 +297,7 @@ class ClientServiceTest {
     try (ClientService service = start(limits(3_000, 60_000, 10_000))) {
       byte[] valid = bytes(operations(3));
       SocketChannel channel = connect(service);
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       int refused = 0;
       for (int i = 0; i < frames; i++) {
         byte[] mutated = valid.clone();
@@ -316,7 +316,7 @@ class ClientServiceTest {
           refused++;
           channel.close();
           channel = connect(service);
-          reader = new FrameReader();
+          reader = FrameReader.ofResponses();
         } else {
           assertThat(mutated).isEqualTo(valid);
           reader.next();
@@ -410,7 +410,7 @@ class ClientServiceTest {
       byte[] frame = bytes(scan(1, 2_000, 1_000, 0));
       boolean cut = false;
       ByteBuffer rest = ByteBuffer.allocate(0);
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       while (!cut) {
         try {
           rest = rest.hasRemaining() ? rest : ByteBuffer.wrap(frame);
@@ -431,7 +431,7 @@ class ClientServiceTest {
     ClientService service = start(ServiceLimits.DEFAULTS);
     try (SocketChannel channel = connect(service)) {
       send(channel, operations(2));
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       receive(channel, reader);
       reader.next();
       Thread closer = Thread.ofPlatform().start(service::close);

@@ -22,6 +22,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,7 @@ import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.tcp.Authentication;
+import pando.index.Partitioning;
 import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.Seeds;
@@ -250,7 +252,7 @@ class StringServiceTest {
             ClientService.start(words, FREE_PORT, Authentication.none(), Routes::alone, 1);
         SocketChannel channel = ClientServiceTest.connect(service)) {
       ClientServiceTest.send(channel, operation(Op.PUT, filled(3, 1), filled(100_000, 1)));
-      FrameReader reader = new FrameReader();
+      FrameReader reader = FrameReader.ofResponses();
       ClientServiceTest.receive(channel, reader);
       assertThat(reader.kind()).isEqualTo(ClientFrame.BYTES);
       assertThat(reader.word(0) & 0xff).isEqualTo(Outcome.OTHER_KIND);
@@ -302,12 +304,17 @@ class StringServiceTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {65_544, ClientFrame.LONG_BYTES_MAX + 8, Integer.MAX_VALUE, -8})
+  @ValueSource(ints = {65_544, 65_552, ClientFrame.LONG_BYTES_MAX + 8, Integer.MAX_VALUE, -8})
   void shouldRefuseImpossibleLengths(int length) throws IOException {
     try (ClientService service = start(ServiceLimits.DEFAULTS);
         SocketChannel channel = ClientServiceTest.connect(service)) {
       ByteBuffer frame = ByteBuffer.allocate(32).order(ByteOrder.LITTLE_ENDIAN);
-      int kind = length == 65_544 ? ClientFrame.SCAN : ClientFrame.BYTES;
+      int kind =
+          switch (length) {
+            case 65_544 -> ClientFrame.SCAN;
+            case 65_552 -> ClientFrame.ROUTES;
+            default -> ClientFrame.BYTES;
+          };
       channel.write(frame.putInt(0, length).put(4, (byte) kind));
       ClientServiceTest.assertGoodbye(channel, ClientFrame.REFUSED, "impossible length of a frame");
     }
@@ -330,7 +337,7 @@ class StringServiceTest {
         }
         try (SocketChannel channel = ClientServiceTest.connect(service)) {
           channel.write(ByteBuffer.wrap(mutated));
-          FrameReader reader = new FrameReader();
+          FrameReader reader = FrameReader.ofResponses();
           ClientServiceTest.receive(channel, reader);
           boolean isGoodbye = reader.kind() == ClientFrame.GOODBYE;
           assertThat(isGoodbye || Arrays.equals(mutated, valid)).isTrue();
@@ -395,6 +402,100 @@ class StringServiceTest {
       for (int i = 0; i < 10; i++) {
         assertThat(session.get(key)).isTrue();
         assertThat(session.value().byteSize()).isEqualTo(VALUE_MAX);
+      }
+      for (SocketChannel channel : greedy) {
+        channel.close();
+      }
+    }
+  }
+
+  /** Routes to as many ranges as there can be, with the longest fences: 4 MiB. */
+  private static Routes longestRoutes(String address) {
+    List<Routes.Route> routes = new ArrayList<>();
+    for (int range = 0; range < Routes.ROUTES_MAX; range++) {
+      MemorySegment fence = range == 0 ? MemorySegment.NULL : filled(KEY_MAX, range);
+      routes.add(new Routes.Route(Long.MIN_VALUE + range, fence, range, address));
+    }
+    return new Routes(1, true, true, routes);
+  }
+
+  private ClientService startWithLongestRoutes(ServiceLimits limits) {
+    ClientService[] started = new ClientService[1];
+    Supplier<Routes> routes =
+        () -> {
+          InetSocketAddress its = started[0].address();
+          return longestRoutes(its.getHostString() + ":" + its.getPort());
+        };
+    ServiceIndex served = ServiceIndex.of(index);
+    started[0] = ClientService.start(served, FREE_PORT, Authentication.none(), routes, 1, limits);
+    return started[0];
+  }
+
+  @Test
+  void shouldHaveManyLongFences() {
+    try (ClientService service = startWithLongestRoutes(ServiceLimits.DEFAULTS);
+        PandoClient client = connect(service);
+        ByteStrings strings = client.byteStrings();
+        ByteSession session = strings.session()) {
+      Partitioning table = strings.partitioning();
+      assertThat(table.servers()).isEqualTo(Routes.ROUTES_MAX);
+      assertThat(isEqual(table.fenceOfRange(63), filled(KEY_MAX, 63))).isTrue();
+      session.put(filled(KEY_MAX, 63), filled(1, 1));
+      assertThat(session.get(filled(KEY_MAX, 63))).isTrue();
+      strings.flush();
+    }
+  }
+
+  private static byte[] routesRequest() throws IOException {
+    FrameWriter writer = new FrameWriter();
+    writer.begin(ClientFrame.ROUTES);
+    writer.finish(0, 1, 2);
+    return ClientServiceTest.bytes(writer);
+  }
+
+  /** Each is answered once the one before was taken. */
+  @Test
+  void shouldAnswerManyRequestsForLongRoutes() throws IOException {
+    int count = 20;
+    try (ClientService service = startWithLongestRoutes(limits(60_000, 600_000));
+        SocketChannel channel = ClientServiceTest.connect(service)) {
+      for (int i = 0; i < count; i++) {
+        channel.write(ByteBuffer.wrap(routesRequest()));
+      }
+      ClientServiceTest.send(channel, operation(Op.PUT, filled(3, 1), filled(5, 1)));
+      FrameReader reader = FrameReader.ofResponses();
+      for (int i = 0; i < count; i++) {
+        ClientServiceTest.receive(channel, reader);
+        assertThat(reader.kind()).isEqualTo(ClientFrame.ROUTES);
+        assertThat(reader.count()).isEqualTo(Routes.ROUTES_MAX);
+        reader.next();
+      }
+      ClientServiceTest.receive(channel, reader);
+      assertThat(reader.kind()).isEqualTo(ClientFrame.BYTES);
+    }
+  }
+
+  /** Thousands of requests would be answered with gigabytes that nobody takes. */
+  @Test
+  void shouldBoundTheMemoryOfLongRoutes() throws IOException {
+    ByteBuffer many = ByteBuffer.allocate(60_000);
+    byte[] request = routesRequest();
+    while (many.remaining() >= request.length) {
+      many.put(request);
+    }
+    many.flip();
+    try (ClientService service = startWithLongestRoutes(limits(500, 600_000))) {
+      List<SocketChannel> greedy = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        SocketChannel channel = ClientServiceTest.connect(service);
+        greedy.add(channel);
+        channel.write(many.duplicate());
+      }
+      try (PandoClient client = connect(service);
+          ByteSession session = client.byteStrings().session()) {
+        for (int i = 0; i < 10; i++) {
+          session.put(filled(1, i), filled(VALUE_MAX, i));
+        }
       }
       for (SocketChannel channel : greedy) {
         channel.close();

@@ -32,7 +32,7 @@ class FrameWriterTest {
     while (writer.unsent() > 0) {
       writer.send(Channels.newChannel(sent));
     }
-    FrameReader reader = new FrameReader();
+    FrameReader reader = FrameReader.ofResponses();
     ReadableByteChannel channel = Channels.newChannel(new ByteArrayInputStream(sent.toByteArray()));
     while (!reader.open()) {
       assertThat(reader.read(channel)).isPositive();

@@ -30,7 +30,7 @@ class RequestCheckTest {
     ClientFrame.BYTE_SCAN
   };
 
-  private final FrameReader reader = new FrameReader();
+  private final FrameReader reader = FrameReader.ofRequests();
 
   private static byte[] request(int kind) throws IOException {
     FrameWriter writer = new FrameWriter();

@@ -15,9 +15,9 @@ import java.nio.channels.ReadableByteChannel;
 public final class FrameInput {
   /** Decides which frames may be long. */
   @FunctionalInterface
-  public interface LongFrames {
-    /** Returns whether the frame may be long whose header begins at a place. */
-    boolean areAllowed(ByteBuffer bytes, int start);
+  public interface Lengths {
+    /** Returns the greatest length of the frame whose header begins at a place. */
+    int lengthMax(ByteBuffer bytes, int start);
   }
 
   private static final int RESPONSES_BYTES_MIN = 32 << 10;
@@ -26,7 +26,7 @@ public final class FrameInput {
   private final int bytesMin;
   private final int bytesMax;
   private final int longBytesMax;
-  private final LongFrames longFrames;
+  private final Lengths lengths;
 
   /** Arrived bytes end at the position. */
   private ByteBuffer bytes;
@@ -41,7 +41,7 @@ public final class FrameInput {
         RESPONSES_BYTES_MIN,
         Frame.BYTES_MAX,
         Frame.BYTES_MAX,
-        (_, _) -> false);
+        (_, _) -> Frame.BYTES_MAX);
   }
 
   /**
@@ -50,16 +50,16 @@ public final class FrameInput {
    * @param headerBytes least length of a frame
    * @param bytesMin room at first, enough for a header
    * @param bytesMax greatest length of a frame that is not long
-   * @param longBytesMax greatest length of a long one
-   * @param longFrames decides which may be long
+   * @param longBytesMax greatest length of all
+   * @param lengths decides which may be long
    */
   public FrameInput(
-      int headerBytes, int bytesMin, int bytesMax, int longBytesMax, LongFrames longFrames) {
+      int headerBytes, int bytesMin, int bytesMax, int longBytesMax, Lengths lengths) {
     this.headerBytes = headerBytes;
     this.bytesMin = bytesMin;
     this.bytesMax = bytesMax;
     this.longBytesMax = longBytesMax;
-    this.longFrames = longFrames;
+    this.lengths = lengths;
     this.bytes = allocate(bytesMin);
   }
 
@@ -105,7 +105,7 @@ public final class FrameInput {
 
   /** Returns the greatest length, which is known once the header is there. */
   private int lengthMax(int arrived) {
-    return arrived < headerBytes || longFrames.areAllowed(bytes, start) ? longBytesMax : bytesMax;
+    return arrived < headerBytes ? longBytesMax : lengths.lengthMax(bytes, start);
   }
 
   /** Returns the length that the next frame says it has, if that is a long one; else 0. */

@@ -5,6 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import pando.index.Partitioned;
+import pando.index.Partitioning;
 
 /**
  * An ordered map from byte strings to byte strings. Keys order byte by byte, as unsigned numbers,
@@ -24,20 +25,11 @@ public interface ByteStrings extends Partitioned {
   ByteSession session();
 
   /**
-   * Returns the first 8 bytes of a key as a big-endian number whose sign bit is turned over; what a
-   * shorter key lacks counts as zeros. It does not decrease where keys ascend.
+   * Returns which compute server serves which keys, as this process knows it: a table of byte
+   * strings, which {@linkplain Partitioning#hasFences has fences}.
    */
-  static long partitionKey(MemorySegment key) {
-    if (key.byteSize() >= Long.BYTES) {
-      return key.get(WORD, 0) ^ Long.MIN_VALUE;
-    }
-    long word = 0;
-    for (int i = 0; i < Long.BYTES; i++) {
-      int each = i < key.byteSize() ? key.get(ValueLayout.JAVA_BYTE, i) & 0xff : 0;
-      word = word << Byte.SIZE | each;
-    }
-    return word ^ Long.MIN_VALUE;
-  }
+  @Override
+  Partitioning partitioning();
 
   /**
    * Returns whether sessions wait for other processes by network, so that many more of them than

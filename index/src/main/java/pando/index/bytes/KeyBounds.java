@@ -31,30 +31,6 @@ public final class KeyBounds {
   }
 
   /**
-   * Returns the least of all keys with a {@linkplain ByteStrings#partitionKey partition key}: its 8
-   * bytes without zeros at their end, as a shorter key has the same partition key.
-   */
-  public static MemorySegment first(long partitionKey) {
-    byte[] bytes = new byte[Long.BYTES];
-    MemorySegment.ofArray(bytes).set(ByteStrings.WORD, 0, partitionKey ^ Long.MIN_VALUE);
-    int length = Long.BYTES;
-    while (length > 0 && bytes[length - 1] == 0) {
-      length--;
-    }
-    return MemorySegment.ofArray(Arrays.copyOf(bytes, length));
-  }
-
-  /**
-   * Returns the greatest partition key of all keys below one.
-   *
-   * @param key not the empty one, below which there is none
-   */
-  public static long partitionKeyBelow(MemorySegment key) {
-    long its = ByteStrings.partitionKey(key);
-    return ByteIndex.compare(key, first(its)) > 0 ? its : its - 1;
-  }
-
-  /**
    * Returns the range of a table that a key is in.
    *
    * @param table of byte strings

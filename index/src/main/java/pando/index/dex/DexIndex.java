@@ -2,9 +2,7 @@ package pando.index.dex;
 
 import java.util.List;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
-import pando.index.Lease;
 import pando.index.Meters;
 import pando.index.Session;
 import pando.index.host.HostedIndex;
@@ -79,24 +77,9 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
    * {@link #session()}.
    */
   public WideSession wideSession() {
-    return wideSession(lease());
-  }
-
-  /** As {@link #wideSession()}; it answers while a lease is held, without one always. */
-  WideSession wideSession(@Nullable Lease lease) {
     checkOpen();
-    DexSession session = new DexSession(this, layout, true, lease);
+    DexSession session = new DexSession(this, layout, true, lease());
     return new WideSession(session, layout.keyBytes());
-  }
-
-  /** Returns the lease of sessions that are opened now, {@code null} if they need none. */
-  @Nullable Lease sessionLease() {
-    return lease();
-  }
-
-  /** Returns the length of its keys in bytes. */
-  int keyBytes() {
-    return layout.keyBytes();
   }
 
   @Override

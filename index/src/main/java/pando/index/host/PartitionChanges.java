@@ -242,8 +242,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
   private Parting partingHalf(PoolChange opened, S giver) {
     return index
         .overlay()
-        .partHalf(
-            () -> index.partHalf(opened, giver), key -> index.part(opened, giver, key, true));
+        .partHalf(() -> index.partHalf(opened, giver), key -> index.part(opened, giver, key, true));
   }
 
   @Override

@@ -45,7 +45,8 @@ final class Inheriting implements Parting {
     heir.withContext(context -> {
       OrcaRoots roots = roots(context);
       roots.eraseBeyond(table.epoch());
-      trees = roots.trees(lost, table.lowOfServer(lost), table.highOfServer(lost), table.epoch(), true);
+      trees =
+          roots.trees(lost, table.lowOfServer(lost), table.highOfServer(lost), table.epoch(), true);
       // Of gifts of one epoch the last one counts, as the own tree may have keys of the others.
       trees.stream()
           .sorted(Comparator.comparingInt(RangeTree::gift))

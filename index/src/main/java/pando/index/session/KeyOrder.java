@@ -63,8 +63,7 @@ public final class KeyOrder {
     }
     if (beyond < Long.BYTES && in.byteSize() >= Long.BYTES) {
       // The last 8 bytes of the memory have them.
-      return first(
-          Long.reverseBytes(in.get(LONG, at - beyond)) << (Byte.SIZE * beyond), length);
+      return first(Long.reverseBytes(in.get(LONG, at - beyond)) << (Byte.SIZE * beyond), length);
     }
     return headOfFew(in, at, length);
   }

@@ -29,9 +29,6 @@ import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 
 /** Memory of the pool passes from values to nodes and back, beside sessions that know old nodes. */
 @Timeout(300)
@@ -181,29 +178,6 @@ class ReusedMemoryTest {
       }
       known.close();
       assertThat(TreeCheck.walk(fabric, configuration).entries()).isEqualTo(model);
-    }
-  }
-
-  @Test
-  void shouldMakeNodesOfDexWhereLongStringsWere() {
-    DexOptions options =
-        DexOptions.defaults()
-            .with("key-bytes", "16")
-            .with("node-bytes", "256")
-            .with("cache-bytes", "64KiB")
-            .with("compute-servers", "2");
-    SplittableRandom random = new SplittableRandom(Seeds.of(7403));
-    NavigableMap<byte[], byte[]> entries = new TreeMap<>(Arrays::compareUnsigned);
-    try (Fabric fabric = Pools.open(2, 4 << 20, 1)) {
-      options.create(fabric, 0, 2).close();
-      for (int round = 0; round < 2 * ROUNDS; round++) {
-        try (DexIndex index = options.join(fabric, 0, 2);
-            DexStrings strings = DexStrings.over(index)) {
-          boolean isLong = round % 2 == 0;
-          change(strings, entries, isLong ? VALUES : 2 * KEYS, isLong, random);
-        }
-        assertThat(options.walk(fabric, false).problems()).isEmpty();
-      }
     }
   }
 

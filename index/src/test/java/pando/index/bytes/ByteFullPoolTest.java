@@ -14,10 +14,9 @@ import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
@@ -25,13 +24,9 @@ import pando.fabric.PoolFullException;
 import pando.fabric.memory.Closing;
 import pando.index.Break;
 import pando.index.HookedFabric;
-import pando.index.PoolSpace;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
-import pando.index.dex.DexIndex;
-import pando.index.dex.DexOptions;
-import pando.index.dex.DexStrings;
 import pando.index.orca.OrcaOptions;
 
 /** Byte strings whose values are replaced by others of the same size in a pool without room. */
@@ -43,46 +38,20 @@ class ByteFullPoolTest {
   /** More than a replacement has: so some break, and some do not. */
   private static final int VERBS = 30;
 
-  /** Byte strings over an index. */
-  enum Kind {
-    ORCA,
-    DEX
-  }
-
   /** Byte strings in a small pool. */
-  private record Open(Fabric fabric, @Nullable DexIndex dex, ByteStrings strings)
-      implements AutoCloseable {
-    static Open of(Kind kind, Fabric fabric) {
-      if (kind == Kind.DEX) {
-        DexIndex index =
-            DexIndex.create(
-                fabric,
-                DexOptions.defaults()
-                    .with("key-bytes", "16")
-                    .with("node-bytes", "256")
-                    .with("cache-bytes", "64KiB"));
-        return new Open(fabric, index, DexStrings.over(index));
-      }
+  private record Open(Fabric fabric, ByteIndex strings) implements AutoCloseable {
+    static Open of(Fabric fabric) {
       ByteOptions options =
           ByteOptions.defaults()
               .withBlockBytes(ByteOptions.BLOCK_BYTES_MIN, 16)
               .withCacheBytes(4_000)
               .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
-      return new Open(fabric, null, ByteIndex.create(fabric, options));
-    }
-
-    PoolSpace space() {
-      return strings instanceof DexStrings overDex
-          ? overDex.space()
-          : ((ByteIndex) strings).space();
+      return new Open(fabric, ByteIndex.create(fabric, options));
     }
 
     @Override
     public void close() {
       strings.close();
-      if (dex != null) {
-        dex.close();
-      }
       fabric.close();
     }
   }
@@ -150,10 +119,9 @@ class ByteFullPoolTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void shouldReplaceValuesByOthersOfTheSameSize(Kind kind) {
-    try (Open open = Open.of(kind, pool());
+  @Test
+  void shouldReplaceValuesByOthersOfTheSameSize() {
+    try (Open open = Open.of(pool());
         ByteSession session = open.strings.session()) {
       NavigableMap<Integer, Long> seeds = fill(session);
       for (Map.Entry<Integer, Long> entry : seeds.entrySet()) {
@@ -179,14 +147,13 @@ class ByteFullPoolTest {
       assertThat(session.put(key(0), value(0))).isFalse();
       seeds.put(0, 0L);
       assertHas(session, seeds);
-      assertThat(open.space().otherBytes()).isZero();
+      assertThat(open.strings.space().otherBytes()).isZero();
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void shouldReplaceValuesByManySessionsAtOnce(Kind kind) throws Exception {
-    try (Open open = Open.of(kind, pool());
+  @Test
+  void shouldReplaceValuesByManySessionsAtOnce() throws Exception {
+    try (Open open = Open.of(pool());
         ByteSession session = open.strings.session()) {
       NavigableMap<Integer, Long> seeds = fill(session);
       List<Callable<Void>> threads = new ArrayList<>();
@@ -210,7 +177,7 @@ class ByteFullPoolTest {
       seeds.replaceAll((_, from) -> from + 10_000);
       seeds.put(0, 10_000L);
       assertHas(session, seeds);
-      assertThat(open.space().otherBytes()).isZero();
+      assertThat(open.strings.space().otherBytes()).isZero();
     }
   }
 
@@ -262,14 +229,11 @@ class ByteFullPoolTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "ORCA, LOST", "ORCA, DONE_AND_UNKNOWN", "ORCA, ERROR_BEFORE",
-    "DEX, LOST", "DEX, DONE_AND_UNKNOWN", "DEX, ERROR_BEHIND"
-  })
-  void shouldKeepTheValueThatWasThereWhereAVerbFails(Kind kind, Break how) {
+  @EnumSource(names = {"LOST", "DONE_AND_UNKNOWN", "ERROR_BEFORE"})
+  void shouldKeepTheValueThatWasThereWhereAVerbFails(Break how) {
     SplittableRandom random = new SplittableRandom(Seeds.of(4401));
     HookedFabric fabric = new HookedFabric(pool());
-    Open open = Open.of(kind, fabric);
+    Open open = Open.of(fabric);
     try {
       NavigableMap<Integer, Long> seeds;
       int failed = 0;

@@ -1,10 +1,16 @@
 package pando.index.bytes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NavigableSet;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import pando.index.Partitioning;
 import pando.index.Seeds;
 
 /** Keys beside others, and where ranges begin. */
@@ -15,33 +21,60 @@ class KeyBoundsTest {
     return MemorySegment.ofArray(ByteKeys.draw(random, LENGTH_MAX));
   }
 
-  /** A key is at or above the first one of a partition key if its own is at or above that. */
+  /** Ranges hold what is at or above their fence, and below the next one. */
   @Test
-  void shouldBeginRangesWithTheirLeastKey() {
+  void shouldFindTheRangesOfKeysAndOfThoseBelow() {
     SplittableRandom random = new SplittableRandom(Seeds.of(2350));
-    assertThat(KeyBounds.first(Long.MIN_VALUE).byteSize()).isZero();
-    for (int i = 0; i < 20_000; i++) {
-      MemorySegment key = draw(random);
-      long low = ByteStrings.partitionKey(draw(random)) + random.nextInt(-1, 2);
-      MemorySegment first = KeyBounds.first(low);
-      assertThat(ByteStrings.partitionKey(first)).isEqualTo(low);
-      assertThat(ByteIndex.compare(key, first) >= 0)
-          .isEqualTo(ByteStrings.partitionKey(key) >= low);
+    for (int i = 0; i < 2_000; i++) {
+      Partitioning table = drawTable(random);
+      for (int range = 1; range < table.servers(); range++) {
+        check(table, table.fenceOfRange(range));
+      }
+      for (int keys = 0; keys < 10; keys++) {
+        check(table, draw(random));
+      }
+      int last = table.servers() - 1;
+      assertThat(KeyBounds.rangeBelow(table, null)).isEqualTo(last);
+      assertThat(KeyBounds.fenceBehind(table, last)).isNull();
     }
   }
 
+  private static Partitioning drawTable(SplittableRandom random) {
+    NavigableSet<byte[]> fences = new TreeSet<>(Arrays::compareUnsigned);
+    fences.add(new byte[0]);
+    for (int more = random.nextInt(5); more > 0; more--) {
+      fences.add(ByteKeys.draw(random, LENGTH_MAX));
+    }
+    return KeyBounds.withFences(
+        Partitioning.equalWidth(fences.size()), fences.stream().map(ByteKeys::of).toList());
+  }
+
+  private static void check(Partitioning table, MemorySegment key) {
+    int range = KeyBounds.rangeOfKey(table, key);
+    MemorySegment behind = KeyBounds.fenceBehind(table, range);
+    assertThat(ByteIndex.compare(table.fenceOfRange(range), key)).isNotPositive();
+    assertThat(behind == null || ByteIndex.compare(key, behind) < 0).isTrue();
+    boolean isFirst = range > 0 && ByteIndex.compare(table.fenceOfRange(range), key) == 0;
+    assertThat(KeyBounds.rangeBelow(table, key)).isEqualTo(isFirst ? range - 1 : range);
+  }
+
   @Test
-  void shouldKnowTheGreatestPartitionKeyBelow() {
-    SplittableRandom random = new SplittableRandom(Seeds.of(2351));
-    for (int i = 0; i < 20_000; i++) {
-      MemorySegment key = draw(random);
-      if (key.byteSize() > 0) {
-        long below = KeyBounds.partitionKeyBelow(key);
-        assertThat(ByteIndex.compare(KeyBounds.first(below), key)).isNegative();
-        assertThat(
-                below == Long.MAX_VALUE || ByteIndex.compare(KeyBounds.first(below + 1), key) >= 0)
-            .isTrue();
-      }
+  void shouldRefuseFencesThatDoNotAscendFromTheEmptyOne() {
+    MemorySegment empty = ByteKeys.of();
+    MemorySegment low = ByteKeys.of((byte) 1, (byte) 0);
+    MemorySegment high = ByteKeys.of((byte) 1, (byte) 0, (byte) 0);
+    Partitioning table = Partitioning.equalWidth(3);
+    assertThat(KeyBounds.withFences(table, List.of(empty, low, high)).hasFences()).isTrue();
+    for (List<MemorySegment> fences :
+        List.of(
+            List.of(empty, high, low),
+            List.of(empty, low, low),
+            List.of(empty, empty, low),
+            List.of(low, high, ByteKeys.of((byte) 2)),
+            List.of(empty, low))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> KeyBounds.withFences(table, fences))
+          .withMessageContaining("fences");
     }
   }
 
