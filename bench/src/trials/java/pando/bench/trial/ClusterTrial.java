@@ -173,7 +173,10 @@ public final class ClusterTrial extends RecordedTrial {
 
   /** Returns how old a change may be that is lost; 0 where there is no bound. */
   private long lostNanosMax() {
-    boolean bounded = writesBack(options) && !options.equals(options.with(WRITE_BACK, "0"));
+    boolean bounded =
+        options instanceof ByteOptions strings
+            ? strings.labels().writeBackNanos() > 0
+            : writesBack(options) && !options.equals(options.with(WRITE_BACK, "0"));
     return bounded ? LOST_NANOS_MAX : 0;
   }
 

@@ -164,7 +164,11 @@ public record TrialPlan(
             .withCacheBytes(20_000L * random.nextInt(4))
             .withRecordShare(random.nextInt(1, 5) / 4.0)
             .withDeltaChanges(random.nextBoolean() ? 16 : 0)
-            .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+            .withLabels(
+                OrcaOptions.defaults()
+                    .withComputeServers(1)
+                    .withCacheBytes(1 << 20)
+                    .withWriteBackNanos(0));
     for (Map.Entry<String, String> setting : settings.entrySet()) {
       drawn = drawn.with(setting.getKey(), setting.getValue());
     }
