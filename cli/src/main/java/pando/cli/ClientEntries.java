@@ -17,9 +17,7 @@ import pando.index.bytes.KeyBounds;
 abstract sealed class ClientEntries implements AutoCloseable {
   /** Opens a session for the entries that the compute servers serve. */
   static ClientEntries of(PandoClient client) {
-    return client.servesByteStrings()
-        ? new Strings(client.byteStrings())
-        : new Words(client);
+    return client.servesByteStrings() ? new Strings(client.byteStrings()) : new Words(client);
   }
 
   /**

@@ -157,10 +157,9 @@ final class ClusterCommand implements Callable<Integer> {
         Config config =
             state
                 .config()
-                .orElseThrow(
-                    () ->
-                        new ClusterException(
-                            "no such cluster, or it has no index yet: see its status"));
+                .orElseThrow(() ->
+                    new ClusterException(
+                        "no such cluster, or it has no index yet: see its status"));
         boolean isOfStrings = config.system().equals(ByteOptions.SYSTEM);
         Function<String, BoundKey> key = isOfStrings ? Changing::string : Changing::word;
         int id = state.ask(Ranges.accepted(spec, () -> change(key)));
@@ -229,13 +228,17 @@ final class ClusterCommand implements Callable<Integer> {
   /** Moves a boundary. */
   @Command(
       name = "move",
-      description = "Moves the boundary below a compute server's range to a key; of numbers, or close by.",
+      description =
+          "Moves the boundary below a compute server's range to a key; of numbers, or close by.",
       mixinStandardHelpOptions = true)
   static final class Move extends Changing {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
     private int number;
 
-    @Parameters(index = "1", paramLabel = "KEY", description = {
+    @Parameters(
+        index = "1",
+        paramLabel = "KEY",
+        description = {
           "Its least key afterwards: a text where byte strings are served, else a whole number."
         })
     private String key;
@@ -255,7 +258,10 @@ final class ClusterCommand implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")
     private int number;
 
-    @Parameters(index = "1", paramLabel = "KEY", description = {
+    @Parameters(
+        index = "1",
+        paramLabel = "KEY",
+        description = {
           "Least key that is given away: a text where byte strings are served, else a whole number."
         })
     private String key;

@@ -114,12 +114,10 @@ final class UpCommand implements Callable<Integer> {
     if (size != null) {
       Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);
     }
-    ServedOptions options =
-        ServedIndex.cached(spec, servedIndex.options(settingOptions), cache);
+    ServedOptions options = ServedIndex.cached(spec, servedIndex.options(settingOptions), cache);
     String system = options.system();
     List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
-    if (options instanceof IndexOptions
-        && !settingOptions.all().containsKey("compute-servers")) {
+    if (options instanceof IndexOptions && !settingOptions.all().containsKey("compute-servers")) {
       // As many ranges as an empty index of words can be divided into.
       index.add("--set=compute-servers=" + Math.max(RANGES_MIN, computeServers));
     }

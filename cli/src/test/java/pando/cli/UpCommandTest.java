@@ -110,7 +110,9 @@ final class UpCommandTest extends CommandFixture {
     }
     assertThat(run("cluster status --json " + cluster)).isZero();
     String upper = found(out, "\"ranges\":\\[\\{[^}]*\\},\\{\"server\":(\\d)");
-    assertThat(run("cluster move " + cluster + " " + upper + " melon/2")).as(out.toString()).isZero();
+    assertThat(run("cluster move " + cluster + " " + upper + " melon/2"))
+        .as(out.toString())
+        .isZero();
     assertThat(run("cluster status " + cluster)).isZero();
     assertThat(out.toString())
         .contains("index: byte-strings, leader: compute server", "share of entries")

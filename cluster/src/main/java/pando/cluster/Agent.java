@@ -14,8 +14,8 @@ import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
-import pando.index.Partitioning;
 import pando.index.Partitioned;
+import pando.index.Partitioning;
 import pando.index.Unwritten;
 
 /**

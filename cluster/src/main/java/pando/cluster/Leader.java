@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.index.MovablePartitions;
-import pando.index.Partitioning;
 import pando.index.Partitioned;
+import pando.index.Partitioning;
 
 /**
  * What the compute server that leads does for all: finds out what is lost, and brings changes to

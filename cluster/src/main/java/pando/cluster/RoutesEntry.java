@@ -32,8 +32,8 @@ final class RoutesEntry {
   }
 
   /**
-   * Returns why the routes of a table, once a change was made in it, would be too long for an entry;
-   * nothing if they would not.
+   * Returns why the routes of a table, once a change was made in it, would be too long for an
+   * entry; nothing if they would not.
    */
   static Optional<String> refusal(Partitioning table, Change change) {
     if (!table.hasFences()) {

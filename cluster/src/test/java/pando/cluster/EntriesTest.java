@@ -69,8 +69,7 @@ class EntriesTest {
           new Example(MEMBER, MEMBER::encode, Member::decode),
           new Example(CHANGE, CHANGE::encode, Change::decode),
           new Example(STRING_CHANGE, STRING_CHANGE::encode, Change::decode),
-          new Example(
-              STRING_ROUTES, () -> RoutesEntry.encode(STRING_ROUTES), RoutesEntry::decode),
+          new Example(STRING_ROUTES, () -> RoutesEntry.encode(STRING_ROUTES), RoutesEntry::decode),
           new Example(ROUTES, () -> RoutesEntry.encode(ROUTES), RoutesEntry::decode));
 
   private static MemorySegment bytes(String text) {

@@ -115,7 +115,8 @@ public abstract class MembershipContract {
       byte[] most = new byte[Membership.ENTRY_BYTES_MAX];
       assertThat(commit(session, new Write.Create("routes", most))).isTrue();
       assertThat(session.read("routes").orElseThrow().bytes()).hasSize(most.length);
-      assertThatThrownBy(() -> commit(session, new Write.Set("routes", 0, new byte[most.length + 1])))
+      assertThatThrownBy(
+              () -> commit(session, new Write.Set("routes", 0, new byte[most.length + 1])))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("bytes=" + (most.length + 1));
     }

@@ -47,10 +47,10 @@ public interface Partitioned extends Metered, AutoCloseable {
   /**
    * Waits until each running operation has ended, writes what is not in the pool yet, ends
    * background tasks, and frees the local memory of this process. Does not wait for a scan whose
-   * visitor runs: that scan throws {@link IllegalStateException} when it needs its next entries, and
-   * a visitor may close this. All entries stay in the pool, and no lock stays behind there. From
-   * then on, sessions that are still open throw {@link IllegalStateException}. A second call does
-   * nothing. Over a client, operations under way end as they do, and nothing is written.
+   * visitor runs: that scan throws {@link IllegalStateException} when it needs its next entries,
+   * and a visitor may close this. All entries stay in the pool, and no lock stays behind there.
+   * From then on, sessions that are still open throw {@link IllegalStateException}. A second call
+   * does nothing. Over a client, operations under way end as they do, and nothing is written.
    *
    * @throws pando.fabric.MemoryServerLostException if a memory server is lost: what it had is lost;
    *     everything else is written and given back, and this is closed

@@ -54,8 +54,7 @@ public class SettingOptions {
 
   private static boolean takesStrings(CommandLine command) {
     OptionSpec index = command.getCommandSpec().findOption("--index");
-    return index != null
-        && index.completionCandidates() instanceof ServedIndex.Names;
+    return index != null && index.completionCandidates() instanceof ServedIndex.Names;
   }
 
   /**

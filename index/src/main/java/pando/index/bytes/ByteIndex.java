@@ -189,7 +189,11 @@ public final class ByteIndex implements ByteStrings {
     options.check();
     OrcaOptions labels = labels(options);
     return opened(
-        options, fabric, number, true, ranges -> OrcaIndex.createAt(fabric, labels, number, ranges));
+        options,
+        fabric,
+        number,
+        true,
+        ranges -> OrcaIndex.createAt(fabric, labels, number, ranges));
   }
 
   /**
@@ -224,7 +228,11 @@ public final class ByteIndex implements ByteStrings {
     long most = usedBytes(fabric) / options.blockBytes() * LABEL_BYTES;
     OrcaOptions itsLabels = labels.withCacheBytes(Math.max(labels.cacheBytes(), most));
     return opened(
-        options, fabric, number, false, ranges -> OrcaIndex.joinAt(fabric, itsLabels, number, ranges));
+        options,
+        fabric,
+        number,
+        false,
+        ranges -> OrcaIndex.joinAt(fabric, itsLabels, number, ranges));
   }
 
   /** Returns the settings of the labels, which are written back together with the blocks. */
@@ -291,7 +299,8 @@ public final class ByteIndex implements ByteStrings {
     ServedKeys served = directory.served();
     if (!served.isNone()) {
       long[] used =
-          LongStream.concat(Arrays.stream(directory.all()).mapToLong(BlockEntry::label), unsettled.strays())
+          LongStream.concat(
+                  Arrays.stream(directory.all()).mapToLong(BlockEntry::label), unsettled.strays())
               .sorted()
               .toArray();
       freshLabels.restart(used, served.lowLabel(), served.highLabel());

@@ -52,7 +52,10 @@ public final class ByteProcesses implements AutoCloseable {
     boolean given =
         key == null
             ? indexes[0].partitions().orElseThrow().addComputeServer(FIRST, SECOND)
-            : indexes[0].partitions().orElseThrow().split(FIRST, MemorySegment.ofArray(key), SECOND);
+            : indexes[0]
+                .partitions()
+                .orElseThrow()
+                .split(FIRST, MemorySegment.ofArray(key), SECOND);
     indexes[1].partitions().orElseThrow().refreshPartitions();
     return given;
   }

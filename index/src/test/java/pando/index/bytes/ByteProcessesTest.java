@@ -34,8 +34,7 @@ class ByteProcessesTest {
     return ByteOptions.defaults()
         .withBlockBytes(256, 16)
         .withCacheBytes(cacheBytes)
-        .withLabels(
-            OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
+        .withLabels(OrcaOptions.defaults().withComputeServers(1).withCacheBytes(1 << 20));
   }
 
   @Test
@@ -53,8 +52,7 @@ class ByteProcessesTest {
           assertThatThrownBy(() -> first.put(high, value))
               .isInstanceOf(NotServedHereException.class)
               .hasMessageContaining("ff");
-          assertThatThrownBy(() -> second.remove(low))
-              .isInstanceOf(NotServedHereException.class);
+          assertThatThrownBy(() -> second.remove(low)).isInstanceOf(NotServedHereException.class);
         }
         assertThatThrownBy(() -> first.higher(low)).isInstanceOf(NotServedHereException.class);
         assertThatThrownBy(() -> first.last()).isInstanceOf(NotServedHereException.class);
@@ -72,7 +70,8 @@ class ByteProcessesTest {
         assertThat(first.scanDown(fence, ByteKeys.of(), 9, visitor)).isEqualTo(1);
         assertThat(second.ceiling(fence)).isTrue();
         assertThat(first.lower(ByteKeys.of())).isFalse();
-        assertThat(both.indexes[0].partitions().orElseThrow().sizeEstimate(ByteProcesses.FIRST)).isEqualTo(1);
+        assertThat(both.indexes[0].partitions().orElseThrow().sizeEstimate(ByteProcesses.FIRST))
+            .isEqualTo(1);
       }
     }
   }
@@ -112,17 +111,16 @@ class ByteProcessesTest {
       try (ByteSession session = both.indexes[0].session()) {
         ByteModelRun.checkAll(session, model);
       }
-      assertThat(both.indexes[1].partitions().orElseThrow().sizeEstimate(ByteProcesses.SECOND)).isZero();
+      assertThat(both.indexes[1].partitions().orElseThrow().sizeEstimate(ByteProcesses.SECOND))
+          .isZero();
       MemorySegment empty = MemorySegment.ofArray(new byte[0]);
       assertThatIllegalArgumentException()
-          .isThrownBy(
-              () ->
-                  both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, empty, 3));
+          .isThrownBy(() ->
+              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, empty, 3));
       MemorySegment tooLong = MemorySegment.ofArray(new byte[ByteIndex.KEY_BYTES_MAX + 1]);
       assertThatIllegalArgumentException()
-          .isThrownBy(
-              () ->
-                  both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, tooLong, 3));
+          .isThrownBy(() ->
+              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, tooLong, 3));
     }
   }
 
@@ -134,7 +132,8 @@ class ByteProcessesTest {
     for (int range = 0; range < 2; range++) {
       ByteIndex index = both.indexes[table.ownerOfRange(range) == ByteProcesses.FIRST ? 0 : 1];
       List<byte[]> expected =
-          List.copyOf((range == 0 ? model.headMap(fence, false) : model.tailMap(fence, true)).keySet());
+          List.copyOf(
+              (range == 0 ? model.headMap(fence, false) : model.tailMap(fence, true)).keySet());
       List<byte[]> seen = new ArrayList<>();
       MemorySegment from = range == 0 ? MemorySegment.ofArray(new byte[0]) : bound;
       MemorySegment to = range == 0 ? bound : null;
@@ -302,10 +301,14 @@ class ByteProcessesTest {
         both.loseSecond();
         assertThatThrownBy(() -> both.indexes[1].close()).isInstanceOf(PandoException.class);
         model.clear();
-        sessions[0].scan(ByteKeys.of(), null, Long.MAX_VALUE, (key, value) -> {
-          model.put(ByteKeys.bytes(key), KeyedValue.checked(key, value));
-          return true;
-        });
+        sessions[0].scan(
+            ByteKeys.of(),
+            null,
+            Long.MAX_VALUE,
+            (key, value) -> {
+              model.put(ByteKeys.bytes(key), KeyedValue.checked(key, value));
+              return true;
+            });
         checkLost(flushed, later, model);
         ByteModelRun.checkAll(sessions[0], model);
         sessions[0].close();

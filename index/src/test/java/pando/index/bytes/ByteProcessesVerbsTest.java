@@ -38,8 +38,7 @@ class ByteProcessesVerbsTest {
   @CsvSource({"16", "40", "200"})
   void shouldCostLessThanKeysOfOneLength(int keyBytes) {
     Random random = new Random(Seeds.of(3310));
-    try (ByteProcesses both =
-        new ByteProcesses(ByteOptions.defaults().withCacheBytes(1 << 20))) {
+    try (ByteProcesses both = new ByteProcesses(ByteOptions.defaults().withCacheBytes(1 << 20))) {
       both.divide(new byte[] {-128});
       ByteSession[] sessions = both.sessions();
       List<Integer> numbers = new ArrayList<>();
@@ -99,8 +98,7 @@ class ByteProcessesVerbsTest {
         random.nextBytes(value);
         session.put(key, MemorySegment.ofArray(value));
       }
-      case SCAN ->
-          session.scan(key, KeyBounds.fenceBehind(table, range), SCANNED, (_, _) -> true);
+      case SCAN -> session.scan(key, KeyBounds.fenceBehind(table, range), SCANNED, (_, _) -> true);
     }
   }
 }
