@@ -177,8 +177,7 @@ final class ClusterServer {
     }
     calls++;
     try {
-      FrameService service =
-          services.isEmpty() ? service() : services.pop();
+      FrameService service = services.isEmpty() ? service() : services.pop();
       try {
         return service.serve(requests, key -> watch.answered(this, key));
       } finally {

@@ -458,8 +458,7 @@ public final class ClusterTrial extends RecordedTrial {
         && state.computeServers().stream().allMatch(Member::isServing)
         && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
         && routes.routes().stream()
-            .allMatch(route ->
-                open.stream().anyMatch(server -> server.answers(leastKey(route))));
+            .allMatch(route -> open.stream().anyMatch(server -> server.answers(leastKey(route))));
   }
 
   private long leastKey(Routes.Route route) {

@@ -35,7 +35,8 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
   /** Returns the first number whose key is at or above a byte string. */
   static long first(MemorySegment from) {
     byte[] bytes = new byte[Long.BYTES];
-    MemorySegment.copy(from, 0, MemorySegment.ofArray(bytes), 0, Math.min(from.byteSize(), Long.BYTES));
+    MemorySegment.copy(
+        from, 0, MemorySegment.ofArray(bytes), 0, Math.min(from.byteSize(), Long.BYTES));
     long number = key(MemorySegment.ofArray(bytes));
     return ByteIndex.compare(key(number), from) < 0 ? number + 1 : number;
   }

@@ -62,7 +62,17 @@ public record TrialPlan(
   /** A system on three compute and three memory servers, two clients each. */
   public static TrialPlan of(IndexSystem index, Set<Fault> faults) {
     return new TrialPlan(
-        index, 3, 3, 2, 2_000, KEYS, NetworkKind.CARDS, faults, ClusterModel.defaults(), Map.of(), false);
+        index,
+        3,
+        3,
+        2,
+        2_000,
+        KEYS,
+        NetworkKind.CARDS,
+        faults,
+        ClusterModel.defaults(),
+        Map.of(),
+        false);
   }
 
   /** Returns this plan with other settings of the index. */

@@ -159,8 +159,7 @@ final class BlockLoader {
     block.withVersion(index.versions.next());
     int length = (int) block.bytes().byteSize();
     byte[] outline = Outline.of(block);
-    long label =
-        loaded.isEmpty() ? index.directory.last().label() : index.freshLabels.take();
+    long label = loaded.isEmpty() ? index.directory.last().label() : index.freshLabels.take();
     long word = 0;
     try {
       word = blobs.store(BlockSession.BLOCKS, block.bytes(), 0, length);

@@ -115,9 +115,7 @@ final class ByteRanges implements Overlay {
   void await(@Nullable MemorySegment key, boolean isBelow, int attempt) {
     Partitioning seen = index().labels.partitioning();
     int range =
-        key == null || isBelow
-            ? KeyBounds.rangeBelow(seen, key)
-            : KeyBounds.rangeOfKey(seen, key);
+        key == null || isBelow ? KeyBounds.rangeBelow(seen, key) : KeyBounds.rangeOfKey(seen, key);
     int owner = seen.ownerOfRange(range);
     if (index().gate.isAlone()) {
       // Ranges of this process do not change.
@@ -169,10 +167,7 @@ final class ByteRanges implements Overlay {
     if (!all.endsWith(has)) {
       extend(
           new ServedKeys(
-              Objects.requireNonNull(has.high()),
-              all.high(),
-              has.highLabel() + 1,
-              all.highLabel()),
+              Objects.requireNonNull(has.high()), all.high(), has.highLabel() + 1, all.highLabel()),
           all,
           labels,
           blobs);

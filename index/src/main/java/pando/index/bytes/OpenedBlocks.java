@@ -138,9 +138,7 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
       ServedKeys keys, @Nullable MemorySegment reached, List<BlockEntry> counting) {
     MemorySegment high = keys.high();
     boolean isAtEnd =
-        reached == null || high == null
-            ? reached == high
-            : KeyOrder.compare(reached, high) == 0;
+        reached == null || high == null ? reached == high : KeyOrder.compare(reached, high) == 0;
     if (!isAtEnd) {
       String last =
           counting.isEmpty()

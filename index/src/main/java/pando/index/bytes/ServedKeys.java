@@ -13,8 +13,7 @@ import pando.index.session.KeyOrder;
  * @param lowLabel least label, above {@code highLabel} if the process serves nothing
  * @param highLabel greatest label
  */
-record ServedKeys(
-    MemorySegment low, @Nullable MemorySegment high, long lowLabel, long highLabel) {
+record ServedKeys(MemorySegment low, @Nullable MemorySegment high, long lowLabel, long highLabel) {
   private static final MemorySegment EMPTY = MemorySegment.ofArray(new byte[0]);
 
   static final ServedKeys NONE = new ServedKeys(EMPTY, EMPTY, Long.MAX_VALUE, Long.MIN_VALUE);

@@ -118,9 +118,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
         new PartitionChanges<>(
             this,
             members,
-            ranged
-                ? Partitioning.equalWidth(options.computeServers())
-                : overlay.undivided(first));
+            ranged ? Partitioning.equalWidth(options.computeServers()) : overlay.undivided(first));
   }
 
   /**

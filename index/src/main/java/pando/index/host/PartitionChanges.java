@@ -463,8 +463,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
    * @param isLocal whether the owner lives here
    * @throws NotServedHereException if the key belongs to another process
    */
-  public void awaitOwner(
-      Partitioning seen, String key, int owner, boolean isLocal, int attempt) {
+  public void awaitOwner(Partitioning seen, String key, int owner, boolean isLocal, int attempt) {
     members.checkOpen();
     if (isMine() || members.isAlone()) {
       // Ranges of this process do not change, and its compute servers own theirs.
