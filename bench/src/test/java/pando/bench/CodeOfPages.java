@@ -26,6 +26,7 @@ import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.map.Pando;
 import pando.map.PandoMap;
@@ -70,6 +71,13 @@ final class CodeOfPages {
     }
     // or over a client that is there
     PandoMap<Long, Integer> map = PandoMap.of(client, KeyCodec.longs(), KeyCodec.ints());
+  }
+
+  static void sharedStrings(Fabric fabric, MemorySegment key, MemorySegment value) {
+    try (ByteIndex index = ByteIndex.joinAt(fabric, ByteOptions.defaults(), 1); // or createAt
+        ByteSession session = index.session()) { // one for each thread
+      session.put(key, value); // memory segments; keys of up to 65,535 bytes, values of up to 16 MiB
+    }
   }
 
   static void door(ByteIndex index) throws IOException, InterruptedException {
