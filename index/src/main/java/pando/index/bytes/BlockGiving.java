@@ -3,7 +3,9 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
@@ -20,6 +22,7 @@ import pando.index.blob.Blobs;
 import pando.index.bytes.FreshLabels.Gap;
 import pando.index.host.Parting;
 import pando.index.session.Failures;
+import pando.index.session.KeyOrder;
 
 /** Blocks that leave a process: those on one side of a key, or all. */
 final class BlockGiving implements Parting {
@@ -32,6 +35,7 @@ final class BlockGiving implements Parting {
    *   3. The block that has the key is split there.
    *   4. A bound of labels is chosen, and blocks on the wrong side of it get other labels. Those
    *      that leave keep their old ones, too: both lead to the same block, of which one counts.
+   *      Those that stay lose them once the pool has the new ones.
    *   5. The index of labels gives the labels on one side away, and the fence with them.
    *   6. The directory drops what has left. Old labels of it are discarded; or the new ones, if
    *      nothing was given.
@@ -49,6 +53,9 @@ final class BlockGiving implements Parting {
 
   /** Labels that the blocks which leave have got. */
   private final List<Long> added = new ArrayList<>();
+
+  /** Blocks that stay, and the labels that they are to have. */
+  private final Map<BlockEntry, Long> staying = new HashMap<>();
 
   private Bound bound = Bound.of(0);
 
@@ -134,7 +141,7 @@ final class BlockGiving implements Parting {
 
   private void cut(@Nullable MemorySegment at, boolean upper, LongFunction<Parting> cut) {
     MemorySegment fence = at == null ? MiddleKey.of(index.directory, changes) : at;
-    if (fence == null) {
+    if (fence == null || KeyOrder.compare(fence, index.directory.served().low()) == 0) {
       bound = boundOfRange();
       return;
     }
@@ -174,6 +181,7 @@ final class BlockGiving implements Parting {
     }
     relabel(above, Gap.largest(within(used, label, high), label, high), upper);
     relabel(below, Gap.largest(within(used, low, label - 1), low, label - 1), !upper);
+    relabelStaying();
     return label;
   }
 
@@ -182,34 +190,47 @@ final class BlockGiving implements Parting {
   }
 
   /**
-   * Gives blocks other labels.
+   * Stores blocks under other labels, too.
    *
-   * @param leave whether they leave: then they have their old ones, too
+   * @param leave whether they leave
    */
   private void relabel(List<BlockEntry> entries, Gap gap, boolean leave) {
     long next = entries.isEmpty() ? 0 : gap.place(entries.size());
     for (BlockEntry entry : entries) {
-      long old = entry.label();
-      added.add(next);
-      changes.labels.store(next, entry.state().word());
-      if (!leave) {
-        added.removeLast();
-        entry.setLabel(next);
-        discard(List.of(old));
+      if (leave) {
+        added.add(next);
+      } else {
+        staying.put(entry, next);
       }
+      changes.labels.store(next, entry.state().word());
       next++;
+    }
+  }
+
+  private void relabelStaying() {
+    if (!staying.isEmpty()) {
+      index.labels.writeBack();
+      List<Long> old = new ArrayList<>();
+      staying.forEach((entry, label) -> {
+        old.add(entry.label());
+        entry.setLabel(label);
+      });
+      staying.clear();
+      discard(old);
     }
   }
 
   /** Discards labels; what fails is done later. */
   private void discard(List<Long> some) {
-    for (int i = 0; i < some.size(); i++) {
-      try {
-        changes.labels.discard(some.get(i));
-      } catch (PandoException e) {
-        index.unsettled.addStrays(some.subList(i, some.size()));
-        return;
+    int done = 0;
+    try {
+      for (; done < some.size(); done++) {
+        changes.labels.discard(some.get(done));
       }
+    } catch (PandoException e) {
+      // They are strays.
+    } finally {
+      index.unsettled.addStrays(some.subList(done, some.size()));
     }
   }
 
@@ -246,8 +267,9 @@ final class BlockGiving implements Parting {
   private void end() {
     ServedKeys given = index.ranges.given();
     ServedKeys served = index.directory.served();
+    List<Long> old = new ArrayList<>(staying.values());
     if (given.beginsWith(served) && given.endsWith(served) && !given.isNone()) {
-      discard(added);
+      old.addAll(added);
     } else {
       index.ranges.noteGiven();
       List<BlockEntry> gone = index.directory.keep(given);
@@ -256,9 +278,16 @@ final class BlockGiving implements Parting {
         entry.setState(BlockState.gone(entry.state().outline()));
       }
       if (!added.isEmpty()) {
-        discard(gone.stream().map(BlockEntry::label).filter(index.ranges::isOwn).toList());
+        gone.stream().map(BlockEntry::label).filter(index.ranges::isOwn).forEach(old::add);
       }
     }
-    index.restartLabels();
+    try {
+      discard(old);
+    } finally {
+      if (index.superseded.isEmpty()) {
+        // Else labels that are to be discarded would be taken again.
+        index.restartLabels();
+      }
+    }
   }
 }

@@ -154,7 +154,6 @@ final class ByteRanges implements Overlay {
     }
     if (has.isNone()) {
       extend(all, all, labels, blobs);
-      index().restartLabels();
       return;
     }
     if (!all.beginsWith(has)) {
@@ -181,6 +180,12 @@ final class ByteRanges implements Overlay {
     }
     index().versions.exceed(blocks.versionMax());
     index().unsettled.addStrays(blocks.strays());
+    // Sessions take labels as soon as they find the blocks.
+    if (index().directory.served().isNone()) {
+      index().freshLabels.restart(blocks.labels(), more.lowLabel(), more.highLabel());
+    } else {
+      index().freshLabels.offer(blocks.labels(), more.lowLabel(), more.highLabel());
+    }
     index().directory.extend(blocks.entries(), all);
   }
 

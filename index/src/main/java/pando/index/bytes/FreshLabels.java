@@ -1,14 +1,28 @@
 package pando.index.bytes;
 
 import java.util.concurrent.atomic.AtomicLong;
+import pando.fabric.PoolFullException;
 
-/** Labels that no block of a range has. Thread-safe, but {@link #restart}. */
+/**
+ * Labels that no block of a range has. Thread-safe, but for two that {@link #restart} or {@link
+ * #offer}.
+ */
 final class FreshLabels {
   /** What lies above the greatest label is taken if it has so many labels: they ascend then. */
   private static final long MANY = 1L << 32;
 
-  private final AtomicLong next = new AtomicLong();
-  private volatile long last;
+  /** Labels in a row, of which the first ones have been taken. */
+  private record Run(Gap gap, AtomicLong taken) {
+    private static Run of(Gap gap) {
+      return new Run(gap, new AtomicLong());
+    }
+
+    private long left() {
+      return gap.span() - taken.get();
+    }
+  }
+
+  private volatile Run run = Run.of(Gap.NONE);
 
   /**
    * Takes others from now on.
@@ -19,36 +33,50 @@ final class FreshLabels {
    */
   void restart(long[] used, long low, long high) {
     Gap gap = Gap.above(used, low, high);
-    gap = gap.isAtLeast(MANY) ? gap : Gap.largest(used, low, high);
-    next.set(gap.first);
-    last = gap.last;
+    run = Run.of(gap.isAtLeast(MANY) ? gap : Gap.largest(used, low, high));
+  }
+
+  /**
+   * Takes those of what a range has got, as {@link #restart}, if few are left and they are more.
+   */
+  void offer(long[] used, long low, long high) {
+    Gap gap = Gap.largest(used, low, high);
+    long left = run.left();
+    boolean isShort = Long.compareUnsigned(left, MANY) < 0;
+    if (isShort && Long.compareUnsigned(gap.span(), left) > 0) {
+      run = Run.of(gap);
+    }
   }
 
   /**
    * Returns one.
    *
-   * @throws IllegalStateException if the range has too few
+   * @throws PoolFullException if the range has too few
    */
   long take() {
-    long taken = next.getAndIncrement();
-    if (taken > last) {
-      next.decrementAndGet();
-      throw new IllegalStateException(
-          "the range has no labels for more blocks: give it another bound, which brings some: last="
-              + last);
+    Run from = run;
+    long number = from.taken.getAndIncrement();
+    if (Long.compareUnsigned(number, from.gap.span()) >= 0) {
+      from.taken.decrementAndGet();
+      throw new PoolFullException(
+          "the range has no labels for more blocks: give it another bound, which brings some:"
+              + " labels="
+              + from.gap);
     }
-    return taken;
+    return from.gap.first + number;
   }
 
   /** Labels in a row of which none is used; none if the first is above the last. */
   record Gap(long first, long last) {
+    private static final Gap NONE = new Gap(1, 0);
+
     /** Returns the labels above all that are used. */
     static Gap above(long[] used, long low, long high) {
       if (used.length == 0) {
         return new Gap(Math.max(low, ByteIndex.NO_LABEL + 1), high);
       }
       long greatest = used[used.length - 1];
-      return greatest == Long.MAX_VALUE ? new Gap(1, 0) : new Gap(greatest + 1, high);
+      return greatest == Long.MAX_VALUE ? NONE : new Gap(greatest + 1, high);
     }
 
     /** Returns the labels below all that are used. */
@@ -87,11 +115,11 @@ final class FreshLabels {
     /**
      * Returns the first of some labels in a row, with about as many free ones below as above.
      *
-     * @throws IllegalStateException if there are too few
+     * @throws PoolFullException if there are too few
      */
     long place(int labels) {
       if (!isAtLeast(labels)) {
-        throw new IllegalStateException(
+        throw new PoolFullException(
             "the range has too few labels to be cut: give it another bound, which brings some:"
                 + " labels=%s, free=%s".formatted(labels, Long.toUnsignedString(span())));
       }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.index.CorruptNodeException;
 import pando.index.Session;
@@ -33,6 +34,15 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
     long version() {
       return state.version();
     }
+  }
+
+  /** Returns the labels of all blocks, also of those that do not count, ascending. */
+  long[] labels() {
+    return LongStream.concat(
+            entries.stream().mapToLong(BlockEntry::label),
+            strays.stream().mapToLong(Long::longValue))
+        .sorted()
+        .toArray();
   }
 
   /** Makes the first block, which has all keys. */
