@@ -455,6 +455,7 @@ public final class ByteIndex implements ByteStrings {
    */
   public PoolSpace space() {
     StackRoom.STRINGS.check();
+    checkNotAlone();
     if (isClosed()) {
       throw new IllegalStateException("the index is closed");
     }
@@ -490,6 +491,17 @@ public final class ByteIndex implements ByteStrings {
       space.giveBack();
       return true;
     });
+  }
+
+  /**
+   * Checks that this thread does not keep others out: one that changes ranges would wait for it.
+   *
+   * @throws IllegalStateException if it does
+   */
+  void checkNotAlone() {
+    if (gate.isAlone()) {
+      throw new IllegalStateException("this thread keeps others out of the index");
+    }
   }
 
   private <T> T whileNothingRuns(Function<Blobs, T> action) {
@@ -638,9 +650,10 @@ public final class ByteIndex implements ByteStrings {
     }
   }
 
-  /** Closes what has begun to open: nothing is written. */
+  /** Closes what has begun to open. */
   private void abandon() {
-    Closing.all(sweeper::close, changes::close, own::close, records::close);
+    Closing.all(
+        () -> spare.close(own.blobs), sweeper::close, changes::close, own::close, records::close);
   }
 
   private void endSweep() {

@@ -50,7 +50,9 @@ final class MiddleKey {
     }
     made = made.asSlice(0, length);
     boolean isBetween =
-        KeyOrder.compare(made, low) > 0 && (high == null || KeyOrder.compare(made, high) < 0);
+        length <= ByteIndex.KEY_BYTES_MAX
+            && KeyOrder.compare(made, low) > 0
+            && (high == null || KeyOrder.compare(made, high) < 0);
     return isBetween ? made : null;
   }
 }

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
+import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.host.PartitionChanges;
 import pando.index.host.Place;
@@ -17,6 +18,7 @@ final class StringPartitions implements MovablePartitions {
   }
 
   private PartitionChanges<?, ?> changes() {
+    index.checkNotAlone();
     return index.labels.changes();
   }
 
@@ -87,9 +89,19 @@ final class StringPartitions implements MovablePartitions {
     if (server != index.ranges.number()) {
       throw new IllegalArgumentException("compute server does not live here: server=" + server);
     }
-    index.ranges.follow();
-    ServedKeys served = index.directory.served();
-    return served.isNone() ? 0 : index.sizeEstimate(served.low(), served.high());
+    if (!index.gate.isAlone()) {
+      index.ranges.follow();
+    }
+    while (true) {
+      ServedKeys served = index.directory.served();
+      try {
+        return served.isNone() ? 0 : index.sizeEstimate(served.low(), served.high());
+      } catch (NotServedHereException e) {
+        if (index.directory.served() == served) {
+          throw e;
+        }
+      }
+    }
   }
 
   @Override
@@ -100,7 +112,7 @@ final class StringPartitions implements MovablePartitions {
 
   @Override
   public Partitioning readPartitions() {
-    return changes().readPartitions();
+    return index.labels.changes().readPartitions();
   }
 
   @Override

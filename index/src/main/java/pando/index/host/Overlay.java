@@ -19,9 +19,19 @@ public interface Overlay {
     return Partitioning.undivided(server);
   }
 
-  /** Reads the partition table. */
+  /**
+   * Reads the partition table.
+   *
+   * @throws IllegalStateException if it is not that of such an index
+   */
   default Partitioning read(Catalogue catalogue) {
-    return catalogue.readPartitioning();
+    Partitioning table = catalogue.readPartitioning();
+    if (catalogue.beside() != 0) {
+      throw new IllegalStateException(
+          "the pool holds an index of byte strings, not of words: open it as one"
+              + " (ByteIndex.joinAt)");
+    }
+    return table;
   }
 
   /** Writes the partition table. */
