@@ -146,10 +146,7 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
 
   private static void checkEnd(
       ServedKeys keys, @Nullable MemorySegment reached, List<BlockEntry> counting) {
-    MemorySegment high = keys.high();
-    boolean isAtEnd =
-        reached == null || high == null ? reached == high : KeyOrder.compare(reached, high) == 0;
-    if (!isAtEnd) {
+    if (!ServedKeys.isSameEnd(reached, keys.high())) {
       String last =
           counting.isEmpty()
               ? "there is none"

@@ -68,8 +68,14 @@ record ServedKeys(MemorySegment low, @Nullable MemorySegment high, long lowLabel
 
   /** Returns whether they end where others do. */
   boolean endsWith(ServedKeys other) {
-    return high == null || other.high == null
-        ? high == other.high
-        : KeyOrder.compare(high, other.high) == 0;
+    return isSameEnd(high, other.high);
+  }
+
+  /** Returns whether two ends are the same key, or both are that of all keys. */
+  static boolean isSameEnd(@Nullable MemorySegment one, @Nullable MemorySegment other) {
+    if (one == null || other == null) {
+      return one == null && other == null;
+    }
+    return KeyOrder.compare(one, other) == 0;
   }
 }

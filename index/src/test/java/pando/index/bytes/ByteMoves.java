@@ -105,7 +105,7 @@ final class ByteMoves implements AutoCloseable {
   }
 
   void refresh(int number) {
-    indexes[number].partitions().refreshPartitions();
+    indexes[number].partitions().orElseThrow().refreshPartitions();
   }
 
   /** Moves the boundary below a range, not the first, by the process that gives keys away. */
@@ -115,7 +115,7 @@ final class ByteMoves implements AutoCloseable {
     int upper = table.ownerOfRange(range);
     int lower = table.ownerOfRange(range - 1);
     int giver = ByteIndex.compare(low, table.fenceOfRange(range)) < 0 ? lower : upper;
-    indexes[giver].partitions().moveBoundary(upper, low);
+    indexes[giver].partitions().orElseThrow().moveBoundary(upper, low);
     refresh(giver == upper ? lower : upper);
   }
 
@@ -131,15 +131,15 @@ final class ByteMoves implements AutoCloseable {
     if (!table.hasServer(free)) {
       boolean splits = kind < 4 && ByteIndex.compare(its, table.fenceOfRange(range)) > 0;
       if (splits) {
-        indexes[owner].partitions().split(owner, its, free);
+        indexes[owner].partitions().orElseThrow().split(owner, its, free);
       } else {
-        indexes[owner].partitions().addComputeServer(owner, free);
+        indexes[owner].partitions().orElseThrow().addComputeServer(owner, free);
       }
       refresh(free);
     } else if (table.servers() > 1 && kind == 0) {
       Partitioning after = table.withoutRange(table.rangeOfServer(free));
       int receiver = after.ownerOfRange(Math.max(0, table.rangeOfServer(free) - 1));
-      indexes[free].partitions().removeComputeServer(free);
+      indexes[free].partitions().orElseThrow().removeComputeServer(free);
       refresh(receiver);
     } else if (table.servers() > 1) {
       boolean isUpper = range > 0 && (range + 1 == table.servers() || random.nextBoolean());
@@ -197,7 +197,7 @@ final class ByteMoves implements AutoCloseable {
     for (Partitioning table = table(); table.servers() > 1; table = table()) {
       int range = table.servers() - 1;
       int last = table.ownerOfRange(range);
-      indexes[last].partitions().removeComputeServer(last);
+      indexes[last].partitions().orElseThrow().removeComputeServer(last);
       refresh(table.ownerOfRange(range - 1));
     }
     return table().ownerOfRange(0);

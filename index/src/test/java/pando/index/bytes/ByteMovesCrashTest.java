@@ -106,10 +106,10 @@ class ByteMovesCrashTest {
     int by = (lost + 1 + random.nextInt(PROCESSES - 1)) % PROCESSES;
     moves.lose(lost);
     assertThat(catchThrowable(moves.indexes[lost]::close)).isNotNull();
-    Partitioning table = moves.indexes[by].partitions().readPartitions();
+    Partitioning table = moves.indexes[by].partitions().orElseThrow().readPartitions();
     if (table.hasServer(lost) && random.nextBoolean()) {
       int heir = heir(table, random, lost);
-      moves.indexes[heir].partitions().takeOver(lost, heir);
+      moves.indexes[heir].partitions().orElseThrow().takeOver(lost, heir);
       moves.refresh(heir);
     }
     moves.join(lost);

@@ -56,7 +56,11 @@ class ByteMovesTest {
   }
 
   private static void split(ByteMoves moves, int giver, byte[] key, int receiver) {
-    moves.indexes[giver].partitions().split(giver, MemorySegment.ofArray(key), receiver);
+    moves
+        .indexes[giver]
+        .partitions()
+        .orElseThrow()
+        .split(giver, MemorySegment.ofArray(key), receiver);
     moves.refresh(receiver);
   }
 
@@ -113,7 +117,7 @@ class ByteMovesTest {
       assertThatThrownBy(() -> split(moves, 0, fence, 1)).isInstanceOf(PandoException.class);
       moves.lose(0);
       assertThat(catchThrowable(giver::close)).isNotNull();
-      moves.indexes[1].partitions().takeOver(0, 1);
+      moves.indexes[1].partitions().orElseThrow().takeOver(0, 1);
       moves.refresh(1);
       moves.join(0);
       check(moves);
@@ -174,7 +178,8 @@ class ByteMovesTest {
       long epoch = moves.table().epoch();
       for (int i = 0; i < 3; i++) {
         MemorySegment low = MemorySegment.ofArray(key('a'));
-        assertThat(moves.indexes[1].partitions().moveBoundary(1, low).mismatch(low)).isEqualTo(-1);
+        assertThat(moves.indexes[1].partitions().orElseThrow().moveBoundary(1, low).mismatch(low))
+            .isEqualTo(-1);
       }
       assertThat(moves.table().epoch()).isEqualTo(epoch);
     }
@@ -221,7 +226,7 @@ class ByteMovesTest {
     try (ByteMoves moves = new ByteMoves(4, POOL_BYTES, ByteMoves.options(0))) {
       split(moves, 0, low, 1);
       split(moves, 1, high, 2);
-      assertThat(moves.indexes[1].partitions().addComputeServer(1, 3)).isFalse();
+      assertThat(moves.indexes[1].partitions().orElseThrow().addComputeServer(1, 3)).isFalse();
       check(moves);
     }
   }
@@ -235,7 +240,7 @@ class ByteMovesTest {
           List.of(
               () -> {
                 while (moving.get()) {
-                  assertThat(moves.indexes[0].partitions().sizeEstimate(0)).isZero();
+                  assertThat(moves.indexes[0].partitions().orElseThrow().sizeEstimate(0)).isZero();
                 }
                 return null;
               },
@@ -252,7 +257,7 @@ class ByteMovesTest {
   @Test
   void shouldRefuseChangesOfRangesByAThreadThatKeepsOthersOut() {
     try (ByteMoves moves = new ByteMoves(2, POOL_BYTES, ByteMoves.options(0))) {
-      MovablePartitions ranges = moves.indexes[0].partitions();
+      MovablePartitions ranges = moves.indexes[0].partitions().orElseThrow();
       MemorySegment key = MemorySegment.ofArray(key('a'));
       moves.sessions[0].alone(() -> {
         List<Runnable> changes =
