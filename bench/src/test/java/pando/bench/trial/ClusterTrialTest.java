@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
 import pando.sim.fault.Fault;
 
 /**
@@ -41,7 +43,9 @@ class ClusterTrialTest {
   private static final int SEEDS = TrialSeeds.count(2, 20, 1_000);
 
   private static TrialSeries.Summary run(String system, Set<Fault> faults) {
-    TrialPlan plan = TrialPlan.of(Systems.named(system), faults);
+    boolean strings = system.equals(ByteOptions.SYSTEM);
+    TrialPlan words = TrialPlan.of(strings ? OrcaOptions.ORCA : Systems.named(system), faults);
+    TrialPlan plan = strings ? words.withStrings() : words;
     TrialSeries.Summary summary =
         TrialSeries.run(seed -> ClusterTrial.run(plan, seed), 1, SEEDS, seeds -> {});
     TrialResult failed = summary.failed();
@@ -55,7 +59,7 @@ class ClusterTrialTest {
 
   /** Nothing is lost, and every operation is carried out. */
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  @ValueSource(strings = {"dex", "orca", "p-sherman", "byte-strings"})
   void shouldKeepItsPromisesWhereRoutesAreOld(String system) {
     TrialSeries.Summary summary = run(system, HARMLESS);
     assertThat(summary.faults().get(Fault.STALE_ROUTE)).isPositive();
@@ -65,7 +69,7 @@ class ClusterTrialTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  @ValueSource(strings = {"dex", "orca", "p-sherman", "byte-strings"})
   void shouldKeepItsPromisesWhereSessionsAreLost(String system) {
     TrialSeries.Summary summary = run(system, ALL);
     assertThat(summary.faults().get(Fault.SESSION_LOST)).isPositive();
@@ -77,7 +81,7 @@ class ClusterTrialTest {
   /** What they could not allocate is undone, and no change waits for room. */
   @Tag("campaign")
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  @ValueSource(strings = {"dex", "orca", "p-sherman", "byte-strings"})
   void shouldEndChangesWhereThePoolIsFull(String system) {
     TrialSeries.Summary summary = run(system, EnumSet.of(Fault.FULL_POOL, Fault.STALE_ROUTE));
     assertThat(summary.faults().get(Fault.FULL_POOL)).isPositive();
@@ -87,7 +91,7 @@ class ClusterTrialTest {
   /** A fence waits for the memory server, and keeps no other change back. */
   @Tag("campaign")
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "p-sherman"})
+  @ValueSource(strings = {"dex", "orca", "p-sherman", "byte-strings"})
   void shouldEndChangesWhereAMemoryServerIsLost(String system) {
     TrialSeries.Summary summary = run(system, EnumSet.of(Fault.LOSE_MEMORY, Fault.SESSION_LOST));
     assertThat(summary.faults().get(Fault.LOSE_MEMORY)).isPositive();

@@ -18,6 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.index.IndexSystem;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
+import pando.index.orca.OrcaOptions;
 import pando.sim.fault.Fault;
 
 /** The trials find bugs: planted ones, each in a JVM of its own, as they are fixed at its start. */
@@ -42,6 +44,7 @@ class PlantedBugTest {
     "fence-answered-early,      dex, 1",
     "cluster-lease-unchecked,   orca, 4",
     "cluster-sent-twice,        orca, 4",
+    "cluster-strings-waiting-left, byte-strings, 1",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
@@ -86,6 +89,8 @@ class PlantedBugTest {
     "cluster-routes-kept,       orca, 1",
     "cluster-failure-repeated,  orca, 3",
     "cluster-sweep-forgets,     orca, 2",
+    "cluster-strings-fences-ignored, byte-strings, 1",
+    "cluster-strings-kept,      byte-strings, 1",
   })
   void shouldFindTheOthers(String bug, String system, int from)
       throws IOException, InterruptedException {
@@ -128,8 +133,7 @@ class PlantedBugTest {
       for (int seed = from; seed < from + SEEDS_MAX; seed++) {
         List<String> violations =
             isOfClusters()
-                ? ClusterTrial.run(TrialPlan.of(Systems.named(system), ofClusters()), seed)
-                    .violations()
+                ? ClusterTrial.run(planOfCluster(system), seed).violations()
                 : system.equals("bytes")
                     ? ByteTrialTest.violations(seed, faults)
                     : Trial.run(plan(Systems.named(system), faults), seed).violations();
@@ -144,6 +148,12 @@ class PlantedBugTest {
       System.exit(1);
     }
 
+    private static TrialPlan planOfCluster(String system) {
+      boolean strings = system.equals(ByteOptions.SYSTEM);
+      TrialPlan plan = TrialPlan.of(strings ? OrcaOptions.ORCA : Systems.named(system), ofClusters());
+      return strings ? plan.withStrings() : plan;
+    }
+
     private static boolean isOfClusters() {
       return System.getProperty("pando.plant", "").startsWith("cluster");
     }
@@ -154,6 +164,7 @@ class PlantedBugTest {
         case "cluster-failure-repeated" -> EnumSet.of(Fault.LOSE_MEMORY, Fault.SESSION_LOST);
         // Where sessions are lost, operations may fail.
         case "cluster-routes-kept" -> EnumSet.of(Fault.STALE_ROUTE);
+        case "cluster-strings-waiting-left", "cluster-strings-kept" -> EnumSet.of(Fault.PAUSE);
         default -> {
           Set<Fault> faults = EnumSet.copyOf(ClusterTrial.FAULTS);
           faults.removeAll(Set.of(Fault.LOSE_MEMORY, Fault.FULL_POOL));

@@ -103,6 +103,15 @@ public final class PlantedBug {
   /** A segment of byte strings is used whatever its sum. */
   public static final boolean SUM_IGNORED = PLANTED.equals("bytes-sum-ignored");
 
+  /** Changes of byte strings that wait stay behind where their blocks leave. */
+  public static final boolean WAITING_LEFT = PLANTED.equals("cluster-strings-waiting-left");
+
+  /** Blocks of byte strings count wherever their labels are, whatever the fences. */
+  public static final boolean FENCES_IGNORED = PLANTED.equals("cluster-strings-fences-ignored");
+
+  /** Cached byte strings are kept where their range was away. */
+  public static final boolean STRINGS_KEPT = PLANTED.equals("cluster-strings-kept");
+
   /** A client sends a change again whose connection was cut before the answer. */
   public static final boolean SENT_TWICE = PLANTED.equals("cluster-sent-twice");
 

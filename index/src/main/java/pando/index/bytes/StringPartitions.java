@@ -97,7 +97,7 @@ final class StringPartitions implements MovablePartitions {
       try {
         return served.isNone() ? 0 : index.sizeEstimate(served.low(), served.high());
       } catch (NotServedHereException e) {
-        if (index.directory.served() == served) {
+        if (index.directory.served().equals(served)) {
           throw e;
         }
       }

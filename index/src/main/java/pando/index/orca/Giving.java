@@ -186,9 +186,9 @@ final class Giving implements Parting {
       long table = root.table();
       giver.store.space.giveAway();
       giver.forget(context.worker.backoff());
-      new OrcaRoots(context, table).eraseOwn(giver.number);
       // It may get keys again.
-      root.open(table, root.epoch(), 0);
+      root.reopen(table);
+      new OrcaRoots(context, table).eraseOwn(giver.number);
       return;
     }
     dropLeaves(context);

@@ -50,9 +50,11 @@ final class OrcaRoot {
     return table;
   }
 
-  /** Returns the epoch of the partition table by which the compute server has its range. */
-  long epoch() {
-    return epoch;
+  /** Says that there is no tree any more; the pool may have the word that led to it. */
+  void reopen(long ofTable) {
+    table = ofTable;
+    before = word;
+    word = 0;
   }
 
   /** Sets the epoch that the next word has. */
