@@ -318,27 +318,11 @@ final class Agent {
 
   private void make(Change change) {
     switch (change.kind()) {
-      case MOVE -> move(change.server(), change.key());
-      case SPLIT -> split(change.key(), change.other());
+      case MOVE -> partitions.moveBoundary(change.server(), change.key());
+      case SPLIT -> partitions.split(number, change.key(), change.other());
       case ADD -> partitions.addComputeServer(number, change.server());
       case REMOVE -> partitions.removeComputeServer(number);
       case FENCE -> partitions.takeOver(change.server(), number);
-    }
-  }
-
-  private void move(int server, BoundKey key) {
-    if (key.isString()) {
-      partitions.moveBoundary(server, key.string());
-    } else {
-      partitions.moveBoundary(server, key.number());
-    }
-  }
-
-  private void split(BoundKey key, int receiver) {
-    if (key.isString()) {
-      partitions.split(number, key.string(), receiver);
-    } else {
-      partitions.split(number, key.number(), receiver);
     }
   }
 

@@ -1,6 +1,9 @@
 package pando.cluster;
 
+import pando.index.BoundKey;
 import pando.index.Partitioning;
+import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteIndex;
 
 /**
  * A change of who serves what: asked for, then under way, then done, or failed. The leader plans
@@ -82,6 +85,9 @@ public record Change(
       throw new IllegalArgumentException(
           "no such compute servers: kind=%s, server=%s, other=%s, maximum=%s"
               .formatted(kind, server, other, Member.NUMBER_MAX));
+    }
+    if (key.isString()) {
+      ByteArguments.checkKey(key.string(), ByteIndex.KEY_BYTES_MAX);
     }
     return new Change(0, kind, State.ASKED, server, key, lostEpoch, other, NONE, 0, 0, 0, "");
   }
@@ -281,8 +287,7 @@ public record Change(
             .word(leastEpoch)
             .word(low)
             .text(why);
-    key.write(writer);
-    return writer.bytes();
+    return writer.key(key).bytes();
   }
 
   static Change decode(byte[] bytes) {
@@ -306,7 +311,7 @@ public record Change(
         kind,
         state,
         server,
-        BoundKey.read(reader),
+        reader.key(),
         lostEpoch,
         other,
         executor,

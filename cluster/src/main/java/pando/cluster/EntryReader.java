@@ -7,6 +7,8 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Function;
+import pando.index.BoundKey;
+import pando.index.bytes.ByteIndex;
 
 /** Reads an entry that {@link EntryWriter} wrote, and trusts none of its bytes. */
 final class EntryReader {
@@ -85,6 +87,11 @@ final class EntryReader {
     } catch (CharacterCodingException e) {
       throw new IllegalArgumentException("no UTF-8: bytes=" + Arrays.toString(bytes), e);
     }
+  }
+
+  BoundKey key() {
+    int length = number(EntryWriter.NO_STRING, ByteIndex.KEY_BYTES_MAX);
+    return length == EntryWriter.NO_STRING ? BoundKey.of(word()) : BoundKey.of(string(length));
   }
 
   /** Reads a byte string whose length has been read. */

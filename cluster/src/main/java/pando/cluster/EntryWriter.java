@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import pando.index.BoundKey;
 
 /**
  * Writes an entry of the coordinator, in big endian.
@@ -14,6 +15,9 @@ import java.util.Arrays;
  * </pre>
  */
 final class EntryWriter {
+  /** Length of a key that is a number. */
+  static final int NO_STRING = -1;
+
   static final byte MAGIC = 'P';
   static final byte VERSION = 2;
   static final int TEXT_BYTES_MAX = 1 << 12;
@@ -60,6 +64,10 @@ final class EntryWriter {
     int length = (int) string.byteSize();
     number(length).room(length).put(string.asByteBuffer());
     return this;
+  }
+
+  EntryWriter key(BoundKey key) {
+    return key.isString() ? string(key.string()) : number(NO_STRING).word(key.number());
   }
 
   byte[] bytes() {

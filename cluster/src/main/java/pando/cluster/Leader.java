@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.index.BoundKey;
 import pando.index.MovablePartitions;
 import pando.index.Partitioned;
 import pando.index.Partitioning;

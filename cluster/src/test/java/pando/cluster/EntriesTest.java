@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import pando.client.Routes;
+import pando.index.BoundKey;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
 import pando.index.bytes.ByteIndex;
@@ -145,7 +146,7 @@ class EntriesTest {
     assertThat(Change.decode(change.encode())).isEqualTo(change);
     assertThat(change.encode().length).isLessThan(Membership.ENTRY_BYTES_MAX);
     MemorySegment longer = MemorySegment.ofArray(new byte[ByteIndex.KEY_BYTES_MAX + 1]);
-    assertThatThrownBy(() -> BoundKey.of(longer))
+    assertThatThrownBy(() -> Change.split(3, BoundKey.of(longer), 4))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("keyBytes=65536");
   }

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.client.Routes;
+import pando.index.BoundKey;
 import pando.index.Partitioning;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;

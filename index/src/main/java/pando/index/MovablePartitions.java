@@ -1,7 +1,5 @@
 package pando.index;
 
-import java.lang.foreign.MemorySegment;
-
 /**
  * The ranges of an index, which go from one compute server to another while operations run. The
  * compute servers concerned write back what only they have, and their operations wait meanwhile;
@@ -32,16 +30,11 @@ public interface MovablePartitions {
    * @throws IllegalArgumentException if {@code low} lies outside both ranges, or the giver lives in
    *     another process
    */
-  long moveBoundary(int server, long low);
+  BoundKey moveBoundary(int server, BoundKey low);
 
-  /**
-   * As {@link #moveBoundary(int, long)}, of byte strings: the boundary can be any one, whether or
-   * not it is the key of an entry.
-   *
-   * @throws UnsupportedOperationException if the index has numbers
-   */
-  default MemorySegment moveBoundary(int server, MemorySegment low) {
-    throw noStrings();
+  /** As {@link #moveBoundary(int, BoundKey)}, of numbers. */
+  default long moveBoundary(int server, long low) {
+    return moveBoundary(server, BoundKey.of(low)).number();
   }
 
   /**
@@ -65,19 +58,11 @@ public interface MovablePartitions {
    * @throws IllegalArgumentException if the key does not split the giver's range, the giver lives
    *     in another process, or the receiver has a range
    */
-  boolean split(int server, long key, int receiver);
+  boolean split(int server, BoundKey key, int receiver);
 
-  /**
-   * As {@link #split(int, long, int)}, of byte strings: the range can be split at any one.
-   *
-   * @throws UnsupportedOperationException if the index has numbers
-   */
-  default boolean split(int server, MemorySegment key, int receiver) {
-    throw noStrings();
-  }
-
-  private static UnsupportedOperationException noStrings() {
-    return new UnsupportedOperationException("the keys of the index are numbers, not byte strings");
+  /** As {@link #split(int, BoundKey, int)}, of numbers. */
+  default boolean split(int server, long key, int receiver) {
+    return split(server, BoundKey.of(key), receiver);
   }
 
   /**
@@ -90,7 +75,7 @@ public interface MovablePartitions {
 
   /**
    * Gives about half of a compute server's range to one that has no range. Else as {@link
-   * #split(int, long, int)}.
+   * #split(int, BoundKey, int)}.
    *
    * @param from the giver
    * @param receiver number of the receiver

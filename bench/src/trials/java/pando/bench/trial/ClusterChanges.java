@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import pando.client.Routes;
-import pando.cluster.BoundKey;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
+import pando.index.BoundKey;
 
 /** Asks a cluster for changes at random, as somebody with the command line does. */
 final class ClusterChanges {

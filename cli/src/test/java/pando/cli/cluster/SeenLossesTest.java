@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import pando.client.Routes;
-import pando.cluster.BoundKey;
 import pando.cluster.Change;
 import pando.cluster.Member;
 import pando.cluster.ServerState;
+import pando.index.BoundKey;
 import pando.index.Unwritten;
 
 final class SeenLossesTest {

@@ -12,7 +12,7 @@ import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.session.Failures;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 import pando.index.session.Operation;
 
 /** One session's changes of blocks. */

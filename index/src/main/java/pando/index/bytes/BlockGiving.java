@@ -23,7 +23,7 @@ import pando.index.bugs.PlantedBug;
 import pando.index.bytes.FreshLabels.Gap;
 import pando.index.host.Parting;
 import pando.index.session.Failures;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /** Blocks that leave a process: those on one side of a key, or all. */
 final class BlockGiving implements Parting {

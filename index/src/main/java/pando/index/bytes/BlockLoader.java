@@ -12,7 +12,7 @@ import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
 import pando.index.session.Failures;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /**
  * Loads entries in the order of their keys into an empty index, which no operation uses meanwhile.

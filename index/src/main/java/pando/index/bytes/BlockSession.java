@@ -9,7 +9,7 @@ import pando.fabric.VerbCounters;
 import pando.fabric.memory.StackRoom;
 import pando.index.Lease;
 import pando.index.session.Failures;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 import pando.index.session.Operation;
 import pando.index.session.SessionState;
 import pando.index.session.SizeEstimate;

@@ -2,7 +2,7 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /** Makes blocks of others: two of one, or one of two. */
 final class Blocks {

@@ -7,7 +7,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /** Checks the arguments of a {@link ByteSession}, with the same texts in each kind of them. */
 public final class ByteArguments {

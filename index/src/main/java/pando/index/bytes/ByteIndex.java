@@ -34,7 +34,7 @@ import pando.index.orca.OrcaOptions;
 import pando.index.pool.Arguments;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 import pando.index.session.WriteBack;
 
 /**

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.WaitLimit;
+import pando.index.BoundKey;
 import pando.index.Lease;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -18,7 +19,6 @@ import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.host.Overlay;
 import pando.index.host.Parting;
-import pando.index.host.Place;
 import pando.index.pool.Catalogue;
 
 /** The ranges of keys that processes serve, as one of them knows them. Thread-safe. */
@@ -130,7 +130,7 @@ final class ByteRanges implements Overlay {
   }
 
   private static String text(@Nullable MemorySegment key) {
-    return key == null ? "the last one" : Place.of(key).toString();
+    return key == null ? "the last one" : ByteArguments.text(key);
   }
 
   /** Has the directory serve what the table gives this process beyond what it has. */
@@ -225,7 +225,7 @@ final class ByteRanges implements Overlay {
   }
 
   @Override
-  public Parting part(Place at, boolean upper, LongFunction<Parting> cut) {
+  public Parting part(BoundKey at, boolean upper, LongFunction<Parting> cut) {
     return BlockGiving.part(index(), at.string(), upper, cut);
   }
 

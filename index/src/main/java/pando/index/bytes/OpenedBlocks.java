@@ -14,7 +14,7 @@ import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.bytes.Block.DamagedException;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /**
  * The blocks of a range that a process finds when it opens an index, or takes the range on.

@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.index.Partitioning;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /**
  * The range of keys that a process serves, and the labels of its blocks. Immutable.

@@ -1,13 +1,12 @@
 package pando.index.bytes;
 
-import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import pando.index.BoundKey;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.host.PartitionChanges;
-import pando.index.host.Place;
 
 /** The ranges of byte strings, of which this process has one at most. */
 final class StringPartitions implements MovablePartitions {
@@ -22,11 +21,6 @@ final class StringPartitions implements MovablePartitions {
     return index.labels.changes();
   }
 
-  private static UnsupportedOperationException noNumbers(long number) {
-    return new UnsupportedOperationException(
-        "ranges of byte strings are cut at byte strings, not at numbers: number=" + number);
-  }
-
   private static UnsupportedOperationException onlyOneHere(int server) {
     return new UnsupportedOperationException(
         "a process has one compute server of byte strings; others join from processes of their own:"
@@ -35,32 +29,22 @@ final class StringPartitions implements MovablePartitions {
   }
 
   @Override
-  public long moveBoundary(int server, long low) {
-    throw noNumbers(low);
+  public BoundKey moveBoundary(int server, BoundKey low) {
+    return changes().moveBoundary(server, checked(low));
   }
 
-  @Override
-  public MemorySegment moveBoundary(int server, MemorySegment low) {
-    return changes().moveBoundary(server, checked(low)).fence();
-  }
-
-  private static Place checked(MemorySegment key) {
-    ByteArguments.checkKey(key, ByteIndex.KEY_BYTES_MAX);
-    return Place.of(ByteArguments.copyOf(key));
+  private static BoundKey checked(BoundKey key) {
+    ByteArguments.checkKey(key.string(), ByteIndex.KEY_BYTES_MAX);
+    return key;
   }
 
   @Override
   public int split(int server, long key) {
-    throw noNumbers(key);
+    throw onlyOneHere(server);
   }
 
   @Override
-  public boolean split(int server, long key, int receiver) {
-    throw noNumbers(key);
-  }
-
-  @Override
-  public boolean split(int server, MemorySegment key, int receiver) {
+  public boolean split(int server, BoundKey key, int receiver) {
     return changes().split(server, checked(key), receiver);
   }
 

@@ -2,6 +2,7 @@ package pando.index.host;
 
 import java.util.function.LongFunction;
 import java.util.function.Supplier;
+import pando.index.BoundKey;
 import pando.index.Partitioning;
 import pando.index.pool.Catalogue;
 
@@ -46,7 +47,7 @@ public interface Overlay {
    * @param upper whether the keys from there on leave, or those below
    * @param cut takes the index's own keys, from a number on or below it
    */
-  default Parting part(Place at, boolean upper, LongFunction<Parting> cut) {
+  default Parting part(BoundKey at, boolean upper, LongFunction<Parting> cut) {
     return cut.apply(at.number());
   }
 

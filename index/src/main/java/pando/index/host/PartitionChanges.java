@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.index.BoundKey;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
@@ -213,12 +214,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
   // Changes.
 
   @Override
-  public long moveBoundary(int server, long low) {
-    return moveBoundary(server, Place.of(low)).low();
-  }
-
-  /** As {@link #moveBoundary(int, long)}. Returns where the range begins from now on. */
-  public Bound moveBoundary(int server, Place low) {
+  public BoundKey moveBoundary(int server, BoundKey low) {
     return change(opened -> {
       Repartitioning change = begin(opened);
       int range = change.rangeOfServer(server);
@@ -231,11 +227,17 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
           receiver,
           () -> parting(opened, giver, low, upper),
           bound -> change.moved(range, bound));
-      return current.boundOfRange(range);
+      return keyOf(current, range);
     });
   }
 
-  private Parting parting(PoolChange opened, S giver, Place at, boolean upper) {
+  private static BoundKey keyOf(Partitioning table, int range) {
+    return table.hasFences()
+        ? BoundKey.of(table.fenceOfRange(range))
+        : BoundKey.of(table.lowOfRange(range));
+  }
+
+  private Parting parting(PoolChange opened, S giver, BoundKey at, boolean upper) {
     return index.overlay().part(at, upper, key -> index.part(opened, giver, key, upper));
   }
 
@@ -251,19 +253,14 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
       Repartitioning change = begin(opened);
       S giver = members.local(server);
       int range = change.rangeOfServer(server);
-      Place at = Place.of(key);
+      BoundKey at = BoundKey.of(key);
       change.checkSplit(range, at);
       return addHere(opened, change, giver, range, () -> parting(opened, giver, at, true));
     });
   }
 
   @Override
-  public boolean split(int server, long key, int receiver) {
-    return split(server, Place.of(key), receiver);
-  }
-
-  /** As {@link #split(int, long, int)}. */
-  public boolean split(int server, Place key, int receiver) {
+  public boolean split(int server, BoundKey key, int receiver) {
     return change(opened -> {
       Repartitioning change = begin(opened);
       S giver = members.local(server);

@@ -1,6 +1,7 @@
 package pando.index.host;
 
 import java.util.function.IntPredicate;
+import pando.index.BoundKey;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
 import pando.index.Partitioning.Bound;
@@ -29,7 +30,7 @@ final class Repartitioning {
   }
 
   /** Returns the compute server that loses keys when the low bound of a range moves to a key. */
-  int giver(int range, Place low) {
+  int giver(int range, BoundKey low) {
     if (range == 0 || low.compareTo(before, range - 1) <= 0 || isBeyond(range, low)) {
       throw new IllegalArgumentException(
           "boundary outside the two ranges: server=%s, low=%s, lowBelow=%s, lowAbove=%s"
@@ -43,7 +44,7 @@ final class Repartitioning {
   }
 
   /** Returns whether a key is beyond a range. */
-  private boolean isBeyond(int range, Place key) {
+  private boolean isBeyond(int range, BoundKey key) {
     return range + 1 < before.servers() && key.compareTo(before, range + 1) >= 0;
   }
 
@@ -52,7 +53,7 @@ final class Repartitioning {
       return "none";
     }
     return before.hasFences()
-        ? Place.of(before.fenceOfRange(range)).toString()
+        ? BoundKey.of(before.fenceOfRange(range)).toString()
         : String.valueOf(before.lowOfRange(range));
   }
 
@@ -64,7 +65,7 @@ final class Repartitioning {
   }
 
   /** Checks that a key lies inside a range and is not its bound. */
-  void checkSplit(int range, Place key) {
+  void checkSplit(int range, BoundKey key) {
     if (key.compareTo(before, range) <= 0 || isBeyond(range, key)) {
       throw new IllegalArgumentException(
           "key does not split the range: server=%s, key=%s, low=%s, lowAbove=%s"

@@ -10,6 +10,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import pando.fabric.ComputeServer;
 import pando.fabric.local.LocalPool;
+import pando.index.BoundKey;
 import pando.index.HookedFabric;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -115,7 +116,7 @@ final class ByteMoves implements AutoCloseable {
     int upper = table.ownerOfRange(range);
     int lower = table.ownerOfRange(range - 1);
     int giver = ByteIndex.compare(low, table.fenceOfRange(range)) < 0 ? lower : upper;
-    indexes[giver].partitions().orElseThrow().moveBoundary(upper, low);
+    indexes[giver].partitions().orElseThrow().moveBoundary(upper, BoundKey.of(low));
     refresh(giver == upper ? lower : upper);
   }
 
@@ -131,7 +132,7 @@ final class ByteMoves implements AutoCloseable {
     if (!table.hasServer(free)) {
       boolean splits = kind < 4 && ByteIndex.compare(its, table.fenceOfRange(range)) > 0;
       if (splits) {
-        indexes[owner].partitions().orElseThrow().split(owner, its, free);
+        indexes[owner].partitions().orElseThrow().split(owner, BoundKey.of(its), free);
       } else {
         indexes[owner].partitions().orElseThrow().addComputeServer(owner, free);
       }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.VerbList;
+import pando.index.BoundKey;
 import pando.index.Break;
 import pando.index.HookedFabric;
 import pando.index.MovablePartitions;
@@ -60,7 +61,7 @@ class ByteMovesTest {
         .indexes[giver]
         .partitions()
         .orElseThrow()
-        .split(giver, MemorySegment.ofArray(key), receiver);
+        .split(giver, BoundKey.of(MemorySegment.ofArray(key)), receiver);
     moves.refresh(receiver);
   }
 
@@ -177,9 +178,8 @@ class ByteMovesTest {
       split(moves, 0, key('a'), 1);
       long epoch = moves.table().epoch();
       for (int i = 0; i < 3; i++) {
-        MemorySegment low = MemorySegment.ofArray(key('a'));
-        assertThat(moves.indexes[1].partitions().orElseThrow().moveBoundary(1, low).mismatch(low))
-            .isEqualTo(-1);
+        BoundKey low = BoundKey.of(MemorySegment.ofArray(key('a')));
+        assertThat(moves.indexes[1].partitions().orElseThrow().moveBoundary(1, low)).isEqualTo(low);
       }
       assertThat(moves.table().epoch()).isEqualTo(epoch);
     }
@@ -258,7 +258,7 @@ class ByteMovesTest {
   void shouldRefuseChangesOfRangesByAThreadThatKeepsOthersOut() {
     try (ByteMoves moves = new ByteMoves(2, POOL_BYTES, ByteMoves.options(0))) {
       MovablePartitions ranges = moves.indexes[0].partitions().orElseThrow();
-      MemorySegment key = MemorySegment.ofArray(key('a'));
+      BoundKey key = BoundKey.of(MemorySegment.ofArray(key('a')));
       moves.sessions[0].alone(() -> {
         List<Runnable> changes =
             List.of(

@@ -8,6 +8,7 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
 import pando.fabric.local.LocalPool;
+import pando.index.BoundKey;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.Pools;
@@ -55,7 +56,7 @@ public final class ByteProcesses implements AutoCloseable {
             : indexes[0]
                 .partitions()
                 .orElseThrow()
-                .split(FIRST, MemorySegment.ofArray(key), SECOND);
+                .split(FIRST, BoundKey.of(MemorySegment.ofArray(key)), SECOND);
     indexes[1].partitions().orElseThrow().refreshPartitions();
     return given;
   }
@@ -75,7 +76,7 @@ public final class ByteProcesses implements AutoCloseable {
       int upper = ranges.ownerOfRange(1);
       boolean upperGives = ByteIndex.compare(low, ranges.fenceOfRange(1)) > 0;
       int giver = upperGives == (upper == FIRST) ? 0 : 1;
-      indexes[giver].partitions().orElseThrow().moveBoundary(upper, low);
+      indexes[giver].partitions().orElseThrow().moveBoundary(upper, BoundKey.of(low));
       indexes[1 - giver].partitions().orElseThrow().refreshPartitions();
     }
   }

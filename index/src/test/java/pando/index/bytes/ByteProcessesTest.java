@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.PandoException;
+import pando.index.BoundKey;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
 import pando.index.Seeds;
@@ -116,11 +117,11 @@ class ByteProcessesTest {
       MemorySegment empty = MemorySegment.ofArray(new byte[0]);
       assertThatIllegalArgumentException()
           .isThrownBy(() ->
-              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, empty, 3));
+              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, BoundKey.of(empty), 3));
       MemorySegment tooLong = MemorySegment.ofArray(new byte[ByteIndex.KEY_BYTES_MAX + 1]);
       assertThatIllegalArgumentException()
           .isThrownBy(() ->
-              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, tooLong, 3));
+              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, BoundKey.of(tooLong), 3));
     }
   }
 

@@ -22,7 +22,7 @@ import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
 import pando.index.orca.OrcaOptions;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 /** Threads that write keys of their own side by side, in the same blocks, and others that scan. */
 class ByteThreadsTest {

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import pando.index.Seeds;
-import pando.index.session.KeyOrder;
+import pando.index.KeyOrder;
 
 class KeyOrderTest {
   private final SplittableRandom random = new SplittableRandom(Seeds.of(2810));

@@ -1,17 +1,17 @@
-package pando.cluster;
+package pando.index;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
-import pando.index.Partitioning;
-import pando.index.bytes.ByteArguments;
-import pando.index.bytes.ByteIndex;
 
 /**
  * A key with which a range is to begin: a number in an index of words, or a byte string. Immutable.
  */
 public final class BoundKey {
-  /** Length in an entry of a number. */
-  private static final int NO_STRING = -1;
+  /** Bytes of a string that messages have. */
+  private static final int SHOWN_BYTES_MAX = 32;
 
   private final long number;
   private final @Nullable MemorySegment string;
@@ -26,14 +26,9 @@ public final class BoundKey {
     return new BoundKey(number, null);
   }
 
-  /**
-   * Returns a copy of a byte string.
-   *
-   * @throws IllegalArgumentException if it is longer than a key
-   */
+  /** Returns a copy of a byte string. */
   public static BoundKey of(MemorySegment string) {
-    ByteArguments.checkKey(string, ByteIndex.KEY_BYTES_MAX);
-    return new BoundKey(0, ByteArguments.copyOf(string).asReadOnly());
+    return new BoundKey(0, MemorySegment.ofArray(string.toArray(JAVA_BYTE)).asReadOnly());
   }
 
   /** Returns whether it is a byte string. */
@@ -44,11 +39,11 @@ public final class BoundKey {
   /**
    * Returns the number.
    *
-   * @throws IllegalStateException if it is a byte string
+   * @throws IllegalArgumentException if it is a byte string
    */
   public long number() {
     if (string != null) {
-      throw new IllegalStateException("the key is a byte string: key=" + this);
+      throw new IllegalArgumentException("keys here are numbers, not byte strings: key=" + this);
     }
     return number;
   }
@@ -56,33 +51,24 @@ public final class BoundKey {
   /**
    * Returns the byte string.
    *
-   * @throws IllegalStateException if it is a number
+   * @throws IllegalArgumentException if it is a number
    */
   public MemorySegment string() {
     if (string == null) {
-      throw new IllegalStateException("the key is a number: key=" + this);
+      throw new IllegalArgumentException("keys here are byte strings, not numbers: key=" + this);
     }
     return string;
   }
 
-  /** Compares it with where a range of a table begins, whose keys are of the same kind. */
-  int compareTo(Partitioning table, int range) {
-    return string == null
-        ? Long.compare(number, table.lowOfRange(range))
-        : ByteIndex.compare(string, table.fenceOfRange(range));
-  }
-
-  void write(EntryWriter to) {
-    if (string == null) {
-      to.number(NO_STRING).word(number);
-    } else {
-      to.string(string);
-    }
-  }
-
-  static BoundKey read(EntryReader from) {
-    int length = from.number(NO_STRING, ByteIndex.KEY_BYTES_MAX);
-    return length == NO_STRING ? of(from.word()) : of(from.string(length));
+  /**
+   * Compares it with where a range of a table begins.
+   *
+   * @throws IllegalArgumentException if the table has keys of the other kind
+   */
+  public int compareTo(Partitioning table, int range) {
+    return table.hasFences()
+        ? KeyOrder.compare(string(), table.fenceOfRange(range))
+        : Long.compare(number(), table.lowOfRange(range));
   }
 
   @Override
@@ -102,6 +88,12 @@ public final class BoundKey {
   /** Returns the number, or the beginning of the byte string in hexadecimal. */
   @Override
   public String toString() {
-    return string == null ? String.valueOf(number) : ByteArguments.text(string);
+    if (string == null) {
+      return String.valueOf(number);
+    }
+    long bytes = string.byteSize();
+    long shown = Math.min(bytes, SHOWN_BYTES_MAX);
+    String hex = HexFormat.of().formatHex(string.asSlice(0, shown).toArray(JAVA_BYTE));
+    return shown < bytes ? hex + "... of " + bytes + " bytes" : hex;
   }
 }

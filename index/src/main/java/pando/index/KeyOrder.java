@@ -1,4 +1,4 @@
-package pando.index.session;
+package pando.index;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
