@@ -150,7 +150,8 @@ class PlantedBugTest {
 
     private static TrialPlan planOfCluster(String system) {
       boolean strings = system.equals(ByteOptions.SYSTEM);
-      TrialPlan plan = TrialPlan.of(strings ? OrcaOptions.ORCA : Systems.named(system), ofClusters());
+      TrialPlan plan =
+          TrialPlan.of(strings ? OrcaOptions.ORCA : Systems.named(system), ofClusters());
       return strings ? plan.withStrings() : plan;
     }
 

@@ -8,11 +8,11 @@ import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
+import pando.index.KeyOrder;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.session.Failures;
-import pando.index.KeyOrder;
 import pando.index.session.Operation;
 
 /** One session's changes of blocks. */

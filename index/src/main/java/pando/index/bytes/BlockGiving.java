@@ -15,6 +15,7 @@ import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
+import pando.index.KeyOrder;
 import pando.index.Partitioning;
 import pando.index.Partitioning.Bound;
 import pando.index.Session;
@@ -23,7 +24,6 @@ import pando.index.bugs.PlantedBug;
 import pando.index.bytes.FreshLabels.Gap;
 import pando.index.host.Parting;
 import pando.index.session.Failures;
-import pando.index.KeyOrder;
 
 /** Blocks that leave a process: those on one side of a key, or all. */
 final class BlockGiving implements Parting {

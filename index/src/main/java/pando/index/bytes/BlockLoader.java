@@ -8,11 +8,11 @@ import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.index.CorruptNodeException;
+import pando.index.KeyOrder;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
 import pando.index.session.Failures;
-import pando.index.KeyOrder;
 
 /**
  * Loads entries in the order of their keys into an empty index, which no operation uses meanwhile.

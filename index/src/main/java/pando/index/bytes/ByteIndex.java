@@ -21,6 +21,7 @@ import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.StackRoom;
+import pando.index.KeyOrder;
 import pando.index.Meters;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;
@@ -34,7 +35,6 @@ import pando.index.orca.OrcaOptions;
 import pando.index.pool.Arguments;
 import pando.index.session.Failures;
 import pando.index.session.Gate;
-import pando.index.KeyOrder;
 import pando.index.session.WriteBack;
 
 /**

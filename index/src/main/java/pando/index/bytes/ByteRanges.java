@@ -141,7 +141,8 @@ final class ByteRanges implements Overlay {
     }
     try (Session labels = index().labels.session();
         Blobs blobs = new Blobs(index().space)) {
-      // The labels may have to be taken on, by a change that waits for one which waits for the lock.
+      // The labels may have to be taken on, by a change that waits for one which waits for the
+      // lock.
       labels.get(all.lowLabel());
       lock(blobs.worker().backoff());
       try {

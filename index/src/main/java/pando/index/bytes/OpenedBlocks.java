@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import pando.index.CorruptNodeException;
+import pando.index.KeyOrder;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;
 import pando.index.bytes.Block.DamagedException;
-import pando.index.KeyOrder;
 
 /**
  * The blocks of a range that a process finds when it opens an index, or takes the range on.

@@ -2,8 +2,8 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.Partitioning;
 import pando.index.KeyOrder;
+import pando.index.Partitioning;
 
 /**
  * The range of keys that a process serves, and the labels of its blocks. Immutable.

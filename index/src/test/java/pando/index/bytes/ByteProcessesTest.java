@@ -117,11 +117,17 @@ class ByteProcessesTest {
       MemorySegment empty = MemorySegment.ofArray(new byte[0]);
       assertThatIllegalArgumentException()
           .isThrownBy(() ->
-              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, BoundKey.of(empty), 3));
+              both.indexes[0]
+                  .partitions()
+                  .orElseThrow()
+                  .split(ByteProcesses.FIRST, BoundKey.of(empty), 3));
       MemorySegment tooLong = MemorySegment.ofArray(new byte[ByteIndex.KEY_BYTES_MAX + 1]);
       assertThatIllegalArgumentException()
           .isThrownBy(() ->
-              both.indexes[0].partitions().orElseThrow().split(ByteProcesses.FIRST, BoundKey.of(tooLong), 3));
+              both.indexes[0]
+                  .partitions()
+                  .orElseThrow()
+                  .split(ByteProcesses.FIRST, BoundKey.of(tooLong), 3));
     }
   }
 

@@ -18,11 +18,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.Fabric;
+import pando.index.KeyOrder;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
 import pando.index.orca.OrcaOptions;
-import pando.index.KeyOrder;
 
 /** Threads that write keys of their own side by side, in the same blocks, and others that scan. */
 class ByteThreadsTest {

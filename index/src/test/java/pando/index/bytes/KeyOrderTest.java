@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import pando.index.Seeds;
 import pando.index.KeyOrder;
+import pando.index.Seeds;
 
 class KeyOrderTest {
   private final SplittableRandom random = new SplittableRandom(Seeds.of(2810));
