@@ -241,11 +241,12 @@ final class BlockSession implements ByteSession {
     try {
       return limit == 0
           ? 0
-          : scans.scan(
-              ByteArguments.copyOf(from),
-              to == null ? null : ByteArguments.copyOf(to),
-              limit,
-              leased(visitor));
+          : answered(
+              scans.scan(
+                  ByteArguments.copyOf(from),
+                  to == null ? null : ByteArguments.copyOf(to),
+                  limit,
+                  leased(visitor)));
     } finally {
       state.endScan();
     }
@@ -259,14 +260,21 @@ final class BlockSession implements ByteSession {
     try {
       return limit == 0
           ? 0
-          : scans.scanDown(
-              from == null ? null : ByteArguments.copyOf(from),
-              ByteArguments.copyOf(to),
-              limit,
-              leased(visitor));
+          : answered(
+              scans.scanDown(
+                  from == null ? null : ByteArguments.copyOf(from),
+                  ByteArguments.copyOf(to),
+                  limit,
+                  leased(visitor)));
     } finally {
       state.endScan();
     }
+  }
+
+  /** Returns how many entries a scan has visited: that there are no more is an answer, too. */
+  private long answered(long visited) {
+    awaitLease();
+    return visited;
   }
 
   /** Returns a visitor that sees an entry only if the lease is held after it was read. */
