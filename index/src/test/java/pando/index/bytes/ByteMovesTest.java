@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.index.BoundKey;
 import pando.index.Break;
@@ -182,6 +184,48 @@ class ByteMovesTest {
         assertThat(moves.indexes[1].partitions().orElseThrow().moveBoundary(1, low)).isEqualTo(low);
       }
       assertThat(moves.table().epoch()).isEqualTo(epoch);
+    }
+  }
+
+  @Test
+  void shouldLoseNothingWhereThePoolIsFull() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(3351));
+    try (ByteMoves moves = new ByteMoves(2, 1 << 20, ByteMoves.options(20_000))) {
+      NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+      fill(moves, model, random);
+      for (int i = 0; i < 30; i++) {
+        try {
+          moves.change(random, 4);
+        } catch (PoolFullException | StalledException e) {
+          // The ranges stay as they are.
+        }
+        fill(moves, model, random);
+        assertThat(moves.all().keySet()).isEqualTo(model.keySet());
+      }
+      for (byte[] key : List.copyOf(model.keySet())) {
+        if (random.nextInt(4) > 0) {
+          assertThat(moves.sessions[moves.owner(key)].remove(MemorySegment.ofArray(key))).isTrue();
+          model.remove(key);
+        }
+      }
+      moves.gather();
+      assertThat(moves.all().keySet()).isEqualTo(model.keySet());
+    }
+  }
+
+  /** Stores entries until the pool has no room. */
+  private static void fill(
+      ByteMoves moves, NavigableMap<byte[], byte[]> model, SplittableRandom random) {
+    while (true) {
+      byte[] key = ByteKeys.draw(random, 8);
+      byte[] value = KeyedValue.draw(random, key, 3_000);
+      try {
+        moves.sessions[moves.owner(key)].store(
+            MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+      } catch (PoolFullException e) {
+        return;
+      }
+      model.put(key, value);
     }
   }
 
