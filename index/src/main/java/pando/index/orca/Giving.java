@@ -188,7 +188,7 @@ final class Giving implements Parting {
       giver.forget(context.worker.backoff());
       // It may get keys again.
       root.reopen(table);
-      new OrcaRoots(context, table).eraseOwn(giver.number);
+      root.settle(context.worker);
       return;
     }
     dropLeaves(context);

@@ -69,7 +69,10 @@ final class OrcaRoot {
    * @throws CorruptNodeException if the root word is neither the one before nor the new one
    */
   void replace(Worker worker, long page) {
-    long desired = RootTable.word(epoch, page);
+    replaceWord(worker, RootTable.word(epoch, page));
+  }
+
+  private void replaceWord(Worker worker, long desired) {
     long at = RootTable.wordAddress(table, number);
     long found = worker.cas(at, word, desired);
     if (found == before && found != word) {
@@ -105,6 +108,14 @@ final class OrcaRoot {
 
   /** Writes the word that the pool may not have. */
   void settle(Worker worker) {
-    Retry.untilDone(worker, () -> replace(worker, RootTable.page(word)));
+    Retry.untilDone(
+        worker,
+        () -> {
+          if (word == 0) {
+            replaceWord(worker, 0);
+          } else {
+            replace(worker, RootTable.page(word));
+          }
+        });
   }
 }
