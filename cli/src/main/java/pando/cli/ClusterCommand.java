@@ -144,12 +144,13 @@ final class ClusterCommand implements Callable<Integer> {
     /**
      * Returns the change to ask for.
      *
-     * @param key makes a key of its text
+     * @param toKey makes a key of its text
      */
-    abstract Change change(Function<String, BoundKey> key);
+    abstract Change change(Function<String, BoundKey> toKey);
 
     @Override
     public final Integer call() {
+      // What is wrong with any key is refused before the cluster is asked which keys it has.
       Ranges.accepted(spec, () -> change(_ -> BoundKey.of(0)));
       Ranges.check(spec, "--wait", waitSeconds, 0, SECONDS_MAX);
       try (Membership membership = clusterOption.connect()) {
@@ -229,7 +230,7 @@ final class ClusterCommand implements Callable<Integer> {
   @Command(
       name = "move",
       description =
-          "Moves the boundary below a compute server's range to a key; of numbers, or close by.",
+          "Moves the boundary below a compute server's range to a key, or, of numbers, close by.",
       mixinStandardHelpOptions = true)
   static final class Move extends Changing {
     @Parameters(index = "0", paramLabel = "N", description = "Number of the compute server.")

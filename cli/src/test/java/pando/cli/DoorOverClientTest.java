@@ -30,7 +30,6 @@ import pando.index.Partitioning;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
-import pando.index.bytes.KeyBounds;
 
 /** A door for clients of Redis over two compute servers: how often it waits for these. */
 @Timeout(60)
@@ -128,9 +127,9 @@ class DoorOverClientTest {
     Host(ByteIndex index) {
       Routes routes =
           Routes.of(
-              KeyBounds.withFences(
-                  Partitioning.equalWidth(ADDRESSES.size()),
-                  List.of(MemorySegment.NULL, MemorySegment.ofArray(new byte[] {-128}))),
+              Partitioning.equalWidth(ADDRESSES.size())
+                  .withFences(
+                      List.of(MemorySegment.NULL, MemorySegment.ofArray(new byte[] {-128}))),
               owner -> Optional.of(ADDRESSES.get(owner)));
       ADDRESSES.forEach(_ -> services.add(new FrameService(index, () -> routes)));
     }

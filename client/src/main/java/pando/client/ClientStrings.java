@@ -6,12 +6,11 @@ import pando.index.Partitioning;
 import pando.index.Unwritten;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
-import pando.index.bytes.KeyBounds;
 
 /** Byte strings of compute servers, by a client of them. Thread-safe. */
 final class ClientStrings extends MeteredClient implements ByteStrings {
   private static final Partitioning UNDIVIDED =
-      KeyBounds.withFences(Partitioning.undivided(0), List.of(MemorySegment.NULL));
+      Partitioning.undivided(0).withFences(List.of(MemorySegment.NULL));
 
   private final int keyBytesMax;
   private final int valueBytesMax;

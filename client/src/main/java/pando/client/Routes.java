@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 import pando.client.wire.ClientFrame;
 import pando.index.Partitioning;
-import pando.index.bytes.KeyBounds;
 
 /**
  * Which compute server serves which keys, and where it is. Immutable.
@@ -104,7 +103,7 @@ public record Routes(long epoch, boolean isPartitioned, boolean isOfStrings, Lis
             routes.stream().mapToLong(Route::low).toArray(),
             routes.stream().mapToInt(Route::owner).toArray());
     return isOfStrings
-        ? KeyBounds.withFences(table, routes.stream().map(Route::fence).toList())
+        ? table.withFences(routes.stream().map(Route::fence).toList())
         : table;
   }
 

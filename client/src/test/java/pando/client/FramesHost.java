@@ -10,7 +10,6 @@ import pando.client.server.FrameService;
 import pando.index.Partitioning;
 import pando.index.bytes.ByteKeys;
 import pando.index.bytes.ByteStrings;
-import pando.index.bytes.KeyBounds;
 
 /**
  * A host with two compute servers of byte strings, without sockets: they answer while a client
@@ -32,8 +31,8 @@ public final class FramesHost implements ClientHost {
 
   /** Returns two ranges of byte strings, of which each has half of the first bytes. */
   public static Partitioning halves() {
-    return KeyBounds.withFences(
-        Partitioning.equalWidth(2), List.of(ByteKeys.of(), ByteKeys.of((byte) 0x80)));
+    return Partitioning.equalWidth(2)
+        .withFences(List.of(ByteKeys.of(), ByteKeys.of((byte) 0x80)));
   }
 
   /** Connects a client; closing it closes the servers. */

@@ -59,9 +59,9 @@ public final class StringTrio implements AutoCloseable {
   public StringTrio(ByteIndex index) {
     this.index = index;
     this.truth =
-        KeyBounds.withFences(
-            Partitioning.equalWidth(SERVERS),
-            List.of(ByteKeys.of(), ByteKeys.of((byte) 0x55), ByteKeys.of((byte) 0xaa)));
+        Partitioning.equalWidth(SERVERS)
+            .withFences(
+                List.of(ByteKeys.of(), ByteKeys.of((byte) 0x55), ByteKeys.of((byte) 0xaa)));
     for (int owner = 0; owner < SERVERS; owner++) {
       Server server = new Server(owner);
       servers.add(server);
@@ -146,9 +146,9 @@ public final class StringTrio implements AutoCloseable {
     moving.writeLock().lock();
     try {
       truth =
-          KeyBounds.withFences(
-              truth.withLows(truth.lows()),
-              List.of(ByteKeys.of(), ByteKeys.of(first), ByteKeys.of(second)));
+          truth
+              .withLows(truth.lows())
+              .withFences(List.of(ByteKeys.of(), ByteKeys.of(first), ByteKeys.of(second)));
       servers.forEach(server -> server.known = truth);
     } finally {
       moving.writeLock().unlock();

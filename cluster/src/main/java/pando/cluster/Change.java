@@ -21,7 +21,7 @@ import pando.index.bytes.ByteIndex;
  * @param executor the compute server that executes it, {@value #NONE} if none is chosen yet
  * @param executorEpoch its epoch
  * @param leastEpoch of a fence, the least epoch that is not refused
- * @param low of a move of words that is planned, where the range began before
+ * @param low of a move that is planned, where the range began before; byte strings do not use it
  * @param why it failed, or a fence that is under way could not be made yet; else empty
  */
 public record Change(
@@ -163,18 +163,19 @@ public record Change(
   }
 
   /**
-   * A boundary of words is a fence: it lies at the key, or between it and where it was or the range
-   * below. One of byte strings lies at the key.
+   * Returns whether a range begins where this move asks, or close by. Byte strings are cut at the
+   * key. A boundary of words is a fence between leaves: it may lie below the key, but not at or below
+   * where it was, if the key is above that.
    */
   private boolean hasMoved(Partitioning table, int range) {
-    int place = key.compareTo(table, range);
+    int place = key.compareToBound(table, range);
     if (key.isString()) {
       return place == 0;
     }
     return place >= 0 && (key.number() <= low || table.lowOfRange(range) > low);
   }
 
-  /** Returns whether it has a key that is not of the kind that a table has. */
+  /** Returns whether its key is a number where the table has byte strings, or the reverse. */
   boolean hasOtherKeys(Partitioning table) {
     return (kind == Kind.MOVE || kind == Kind.SPLIT) && key.isString() != table.hasFences();
   }
@@ -274,20 +275,20 @@ public record Change(
   }
 
   byte[] encode() {
-    EntryWriter writer =
-        new EntryWriter(KIND)
-            .number(id)
-            .text(kind.name())
-            .text(state.name())
-            .number(server)
-            .word(lostEpoch)
-            .number(other)
-            .number(executor)
-            .word(executorEpoch)
-            .word(leastEpoch)
-            .word(low)
-            .text(why);
-    return writer.key(key).bytes();
+    return new EntryWriter(KIND)
+        .number(id)
+        .text(kind.name())
+        .text(state.name())
+        .number(server)
+        .word(lostEpoch)
+        .number(other)
+        .number(executor)
+        .word(executorEpoch)
+        .word(leastEpoch)
+        .word(low)
+        .text(why)
+        .key(key)
+        .bytes();
   }
 
   static Change decode(byte[] bytes) {

@@ -89,6 +89,7 @@ final class EntryReader {
     }
   }
 
+  /** Reads a number, or a byte string and its length. */
   BoundKey key() {
     int length = number(EntryWriter.NO_STRING, ByteIndex.KEY_BYTES_MAX);
     return length == EntryWriter.NO_STRING ? BoundKey.of(word()) : BoundKey.of(string(length));

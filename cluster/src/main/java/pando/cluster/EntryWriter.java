@@ -15,7 +15,7 @@ import pando.index.BoundKey;
  * </pre>
  */
 final class EntryWriter {
-  /** Length of a key that is a number. */
+  /** In place of the length of a byte string: the key is a number. */
   static final int NO_STRING = -1;
 
   static final byte MAGIC = 'P';

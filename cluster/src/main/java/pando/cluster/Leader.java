@@ -224,7 +224,7 @@ final class Leader {
           yield change.failed("no range with one below it: server=" + server);
         }
         int range = table.rangeOfServer(server);
-        boolean isDown = change.key().compareTo(table, range) < 0;
+        boolean isDown = change.key().compareToBound(table, range) < 0;
         int giver = isDown ? table.ownerOfRange(range - 1) : server;
         yield givenBy(view, change.movedFrom(table.lowOfRange(range)), giver);
       }

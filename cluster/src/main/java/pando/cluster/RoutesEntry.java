@@ -12,7 +12,7 @@ import pando.index.bytes.ByteIndex;
 final class RoutesEntry {
   static final char KIND = 'r';
 
-  /** Most bytes of all byte strings with which ranges begin: an entry has room for no more. */
+  /** Most bytes of all fences together, so that an entry has room for them. */
   static final int FENCE_BYTES_MAX = 256 << 10;
 
   private static final int WORDS = 0;
@@ -20,7 +20,7 @@ final class RoutesEntry {
 
   private RoutesEntry() {}
 
-  /** Returns the routes of a partition table; those of compute servers that are gone are empty. */
+  /** Returns the routes of a partition table; compute servers that are gone have no address. */
   static Routes of(Partitioning table, List<Member> members) {
     return Routes.of(
         table,
@@ -32,8 +32,8 @@ final class RoutesEntry {
   }
 
   /**
-   * Returns why the routes of a table, once a change was made in it, would be too long for an
-   * entry; nothing if they would not.
+   * Returns why a change is refused: the routes would be too long for an entry after it. Returns
+   * nothing if they would not.
    */
   static Optional<String> refusal(Partitioning table, Change change) {
     if (!table.hasFences()) {

@@ -7,10 +7,11 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key with which a range is to begin: a number in an index of words, or a byte string. Immutable.
+ * A key with which a range begins, or is to begin: a number in an index of words, or a byte string.
+ * Immutable.
  */
 public final class BoundKey {
-  /** Bytes of a string that messages have. */
+  /** Most bytes of a string that are shown in messages. */
   private static final int SHOWN_BYTES_MAX = 32;
 
   private final long number;
@@ -29,6 +30,15 @@ public final class BoundKey {
   /** Returns a copy of a byte string. */
   public static BoundKey of(MemorySegment string) {
     return new BoundKey(0, MemorySegment.ofArray(string.toArray(JAVA_BYTE)).asReadOnly());
+  }
+
+  /**
+   * Returns the key with which a range begins.
+   *
+   * @param range of the table, 0 to {@link Partitioning#servers()} - 1
+   */
+  public static BoundKey of(Partitioning table, int range) {
+    return table.hasFences() ? of(table.fenceOfRange(range)) : of(table.lowOfRange(range));
   }
 
   /** Returns whether it is a byte string. */
@@ -61,11 +71,12 @@ public final class BoundKey {
   }
 
   /**
-   * Compares it with where a range of a table begins.
+   * Compares it with the key with which a range begins, as {@link Comparable} does.
    *
+   * @param range of the table, 0 to {@link Partitioning#servers()} - 1
    * @throws IllegalArgumentException if the table has keys of the other kind
    */
-  public int compareTo(Partitioning table, int range) {
+  public int compareToBound(Partitioning table, int range) {
     return table.hasFences()
         ? KeyOrder.compare(string(), table.fenceOfRange(range))
         : Long.compare(number(), table.lowOfRange(range));
@@ -88,9 +99,11 @@ public final class BoundKey {
   /** Returns the number, or the beginning of the byte string in hexadecimal. */
   @Override
   public String toString() {
-    if (string == null) {
-      return String.valueOf(number);
-    }
+    return string == null ? String.valueOf(number) : text(string);
+  }
+
+  /** Returns the beginning of a byte string in hexadecimal, and its length if that is not all. */
+  public static String text(MemorySegment string) {
     long bytes = string.byteSize();
     long shown = Math.min(bytes, SHOWN_BYTES_MAX);
     String hex = HexFormat.of().formatHex(string.asSlice(0, shown).toArray(JAVA_BYTE));

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 
 /** The order of keys: byte by byte, as unsigned numbers. */
 public final class KeyOrder {
-  /** Words of short strings that are compared one by one; of longer ones, the rest at once. */
+  /** So many words are compared one by one, then the rest of longer strings at once. */
   private static final int WORDS_MAX = 3;
 
   private static final ValueLayout.OfLong LONG =

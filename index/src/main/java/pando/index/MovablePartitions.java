@@ -11,13 +11,14 @@ package pando.index;
  * session there is asked for one. Until then no process serves them, and sessions throw {@link
  * NotServedHereException}, so inform the receiver's process at once.
  *
- * <p>Bounds of ranges are fences between leaves. ORCA cuts a leaf at the key that is asked for; the
- * other systems round the key down to a fence, as ORCA does where a part of a leaf would cover a
- * single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
+ * <p>Byte strings are cut at the key that is asked for. Of words, bounds of ranges are fences between
+ * leaves: ORCA cuts a leaf at the key; the other systems round the key down to a fence, as ORCA does
+ * where a part of a leaf would cover a single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
  * partition table in the pool. Thread-safe.
  *
- * <p>An index of byte strings has one compute server in each process. Its blocks and values stay
- * where they are in the pool; a receiver READs its new blocks once.
+ * <p>An index of byte strings has one compute server in each process, which stays there without a
+ * range when it is removed. Blocks and values stay where they are in the pool; a receiver READs its
+ * new blocks once.
  */
 public interface MovablePartitions {
   /**
@@ -27,8 +28,8 @@ public interface MovablePartitions {
    * @param server the compute server whose range starts at the boundary
    * @param low the key to move the boundary to
    * @return the least key of the server from now on; unchanged if no fence lies between
-   * @throws IllegalArgumentException if {@code low} lies outside both ranges, or the giver lives in
-   *     another process
+   * @throws IllegalArgumentException if {@code low} lies outside both ranges or is not of the kind
+   *     that the index has, or the giver lives in another process
    */
   BoundKey moveBoundary(int server, BoundKey low);
 
@@ -44,6 +45,7 @@ public interface MovablePartitions {
    * @param server the giver
    * @param key where the new range starts
    * @return the new compute server's number, or -1 if no fence lies between
+   * @throws UnsupportedOperationException if the index has byte strings
    */
   int split(int server, long key);
 
@@ -70,6 +72,7 @@ public interface MovablePartitions {
    *
    * @param from the giver; it must live in this process
    * @return the new compute server's number, or -1 if the range is a single leaf
+   * @throws UnsupportedOperationException if the index has byte strings
    */
   int addComputeServer(int from);
 
@@ -79,7 +82,8 @@ public interface MovablePartitions {
    *
    * @param from the giver
    * @param receiver number of the receiver
-   * @return whether it has been given; {@code false} if the range is a single leaf
+   * @return whether it has been given; {@code false} if the range is a single leaf, or, of byte
+   *     strings, no key lies in the middle
    */
   boolean addComputeServer(int from, int receiver);
 

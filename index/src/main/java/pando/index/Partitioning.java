@@ -27,8 +27,8 @@ public final class Partitioning {
   /**
    * Where a range begins.
    *
-   * @param low its least key, or its least label
-   * @param fence the byte string with which it begins; empty in a table of numbers
+   * @param low least key of the range; in a table of byte strings, its least label
+   * @param fence the byte string with which the range begins; empty in a table of numbers
    */
   public record Bound(long low, MemorySegment fence) {
     /** Makes a bound of a table of numbers. */
@@ -98,13 +98,24 @@ public final class Partitioning {
   /**
    * Returns this table with the byte strings with which its ranges begin.
    *
-   * @param all ascending from the empty one; they must not change
-   * @throws IllegalArgumentException if there is not one for each range
+   * @param all one for each range, ascending from the empty one; they must not change
+   * @throws IllegalArgumentException if they are not one for each range, or do not ascend so
    */
   public Partitioning withFences(List<MemorySegment> all) {
     if (all.size() != lows.length) {
       throw new IllegalArgumentException(
           "no fences of these ranges: ranges=" + lows.length + ", fences=" + all.size());
+    }
+    for (int range = 0; range < all.size(); range++) {
+      boolean ascends =
+          range == 0
+              ? all.getFirst().byteSize() == 0
+              : KeyOrder.compare(all.get(range - 1), all.get(range)) < 0;
+      if (!ascends) {
+        throw new IllegalArgumentException(
+            "fences of ranges do not ascend: range=%s, fence=%s"
+                .formatted(range, BoundKey.text(all.get(range))));
+      }
     }
     return new Partitioning(
         epoch, lows, owners, all.stream().map(MemorySegment::asReadOnly).toList());
@@ -224,21 +235,17 @@ public final class Partitioning {
    * neighbours.
    */
   public Partitioning withBoundOfRange(int range, Bound bound) {
-    return withBound(range, bound).next();
+    return withBound(range, bound, epoch + 1);
   }
 
-  private Partitioning withBound(int range, Bound bound) {
+  private Partitioning withBound(int range, Bound bound, long newEpoch) {
     long[] moved = lows.clone();
     moved[range] = bound.low;
     List<MemorySegment> movedFences = new ArrayList<>(fences);
     if (hasFences()) {
       movedFences.set(range, bound.fence);
     }
-    return new Partitioning(epoch, moved, owners, movedFences);
-  }
-
-  private Partitioning next() {
-    return new Partitioning(epoch + 1, lows, owners, fences);
+    return new Partitioning(newEpoch, moved, owners, movedFences);
   }
 
   /** Returns a table in which a new compute server owns the keys of a range from a bound on. */
@@ -298,7 +305,7 @@ public final class Partitioning {
     Partitioning without = withoutRange(range);
     return receiving < range || range == 0
         ? without
-        : without.withBound(range, boundOfRange(range));
+        : without.withBound(range, boundOfRange(range), without.epoch);
   }
 
   /** Returns where a range begins. */

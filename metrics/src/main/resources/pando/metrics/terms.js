@@ -76,7 +76,7 @@ const TERMS = {
   'process': 'The process, and the machine that it runs on.',
   'processors': 'How many processors it keeps busy: 1.00 is one of them all the time.',
   'share': 'Part of all possible keys that it serves; of byte strings, of all entries.',
-  'from': 'The least key of its range; for byte strings the first 8 bytes of it, as a number.',
+  'from': 'The least key of its range; of byte strings the beginning of it, as text in quotes.',
   'Changes': 'Changes of who serves which keys: those under way, and the last that are over.',
   'What happened': 'Processes that ended or started again, and what was lost with them.',
 };

@@ -7,8 +7,8 @@ import pando.index.bytes.ByteStrings;
 
 /**
  * The keys of a door to byte strings that others change at the same time. There is one database,
- * and keys and values are as clients give them: others see the same entries, and ranges of a
- * cluster, which divide keys by their first bytes, get their shares. Nothing is counted.
+ * and keys and values are as clients give them, so others see the same entries, and the ranges of a
+ * cluster divide them at any key. Nothing is counted.
  */
 final class SharedKeyspace extends Keyspace {
   SharedKeyspace(ByteStrings strings) {

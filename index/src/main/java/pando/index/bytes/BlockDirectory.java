@@ -29,7 +29,11 @@ final class BlockDirectory {
     return served;
   }
 
-  /** Adds the blocks of keys that are served from now on, beside those before. */
+  /**
+   * Adds the blocks of keys that are served from now on, which lie beside those before.
+   *
+   * @param all the keys that are served then
+   */
   synchronized void extend(List<BlockEntry> entries, ServedKeys all) {
     List<BlockEntry> joined = new ArrayList<>(List.of(all()));
     boolean isBelow = served.isNone() || !all.beginsWith(served);
@@ -38,7 +42,11 @@ final class BlockDirectory {
     served = all;
   }
 
-  /** Drops the blocks of keys that are served no more, while no operation runs; returns them. */
+  /**
+   * Drops the blocks of keys that are served no more, and returns them. No operation runs meanwhile.
+   *
+   * @param some the keys that are still served
+   */
   synchronized List<BlockEntry> keep(ServedKeys some) {
     List<BlockEntry> kept = new ArrayList<>();
     List<BlockEntry> dropped = new ArrayList<>();
@@ -60,9 +68,9 @@ final class BlockDirectory {
   }
 
   /**
-   * Some blocks in a row. Of where each one begins, the 8 bytes behind what all have in common are
-   * in one array: of most blocks a search sees no more. The first block of all, which begins with
-   * the empty key, has nothing in common with others, and does not count for that.
+   * Some blocks in a row. The keys with which they begin have a common prefix; the 8 bytes behind it
+   * are in one array, and a search looks at little else. The first block of all begins with the
+   * empty key, which has nothing in common with others, so it does not count for the prefix.
    */
   private static final class Node {
     private final MemorySegment low;
@@ -135,8 +143,8 @@ final class BlockDirectory {
   }
 
   /**
-   * Returns how often blocks were added and removed. Where it is the same behind {@link #find} and
-   * a look at the block's state as before, that block had the key when it had that state.
+   * Returns how often blocks were added and removed. If it is the same before {@link #find} and
+   * after a look at the block's state, that block had the key when it had that state.
    */
   long changes() {
     return changes;
@@ -254,7 +262,7 @@ final class BlockDirectory {
     return all;
   }
 
-  /** Puts other blocks behind the first one, which had all keys. */
+  /** Replaces the only block by others, which have all of its keys. */
   synchronized void replaceAll(List<BlockEntry> entries) {
     publish(nodes(entries));
   }

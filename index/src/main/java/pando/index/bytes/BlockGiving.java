@@ -38,24 +38,24 @@ final class BlockGiving implements Parting {
    *      that leave keep their old ones, too: both lead to the same block, of which one counts.
    *      Those that stay lose them once the pool has the new ones.
    *   5. The index of labels gives the labels on one side away, and the fence with them.
-   *   6. The directory drops what has left. Old labels of it are discarded; or the new ones, if
-   *      nothing was given.
+   *   6. The directory drops the blocks that have left, and their old labels are discarded. If
+   *      nothing was given, the new labels are discarded.
    *
-   * A process that ends in the middle leaves blocks with two labels, or labels of blocks that are
-   * another process's by their fences: they do not count (OpenedBlocks).
+   * A process that ends in the middle leaves blocks with two labels, or labels of blocks outside of
+   * its range: these do not count (OpenedBlocks).
    */
 
-  /** Labels that are left free on both sides of a bound, if they can be had. */
+  /** A bound goes into the middle of so many free labels, if there are so many in a row. */
   private static final long MANY = 1L << 33;
 
   private final ByteIndex index;
   private final Blobs blobs;
   private final BlockChanges changes;
 
-  /** Labels that the blocks which leave have got. */
+  /** The second labels of blocks that leave. */
   private final List<Long> added = new ArrayList<>();
 
-  /** Blocks that stay, and the labels that they are to have. */
+  /** The new labels of blocks that stay, until the pool has them. */
   private final Map<BlockEntry, Long> staying = new HashMap<>();
 
   private Bound bound = Bound.of(0);
@@ -140,6 +140,7 @@ final class BlockGiving implements Parting {
     }
   }
 
+  /** Returns where the range of this process begins. */
   private Bound boundOfRange() {
     Partitioning table = index.labels.partitioning();
     return table.boundOfRange(table.rangeOfServer(index.ranges.number()));
@@ -166,8 +167,8 @@ final class BlockGiving implements Parting {
   }
 
   /**
-   * Gives blocks other labels, so that those of all from a fence on are at or above one, and the
-   * others below; returns that one.
+   * Chooses a label as the bound, and returns it. Gives other labels to blocks on the wrong side of
+   * it: those of blocks from the fence on are at or above the bound, those of the others below.
    */
   private long relabel(MemorySegment fence, boolean upper) {
     ServedKeys served = index.directory.served();
@@ -196,7 +197,7 @@ final class BlockGiving implements Parting {
   }
 
   /**
-   * Stores blocks under other labels, too.
+   * Stores blocks under further labels.
    *
    * @param leave whether they leave
    */
@@ -269,7 +270,7 @@ final class BlockGiving implements Parting {
     failures.rethrow();
   }
 
-  /** Drops what has left, or the labels that blocks had got for that. */
+  /** Drops the blocks that have left, or, if nothing was given, the labels that they had got. */
   private void end() {
     ServedKeys given = index.ranges.given();
     ServedKeys served = index.directory.served();

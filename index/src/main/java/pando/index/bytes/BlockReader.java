@@ -14,7 +14,6 @@ import pando.index.session.Gate;
 
 /** One session's way to blocks, and to single records of them. */
 final class BlockReader {
-
   /** Attempts to load a blob whose word stays the same before it counts as damaged. */
   private static final int LOADS_MAX = 4;
 
@@ -84,7 +83,11 @@ final class BlockReader {
     }
   }
 
-  /** Begins an operation on the keys just below one, {@code null} for the last, as above. */
+  /**
+   * Begins an operation on the keys just below another one, as {@link #enter} does.
+   *
+   * @param wanted {@code null} for the end of all keys
+   */
   void enterBelow(@Nullable MemorySegment wanted) {
     pass.enter();
     long start = 0;
@@ -93,6 +96,7 @@ final class BlockReader {
     }
   }
 
+  /** Enters again once this process serves a key; returns when the waiting began. */
   private long enterLater(
       @Nullable MemorySegment wanted, boolean isBelow, int attempt, long start) {
     pass.exit();

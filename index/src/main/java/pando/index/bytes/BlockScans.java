@@ -11,6 +11,7 @@ final class BlockScans {
   private final BlockReader reader;
   private final BlockDirectory directory;
 
+  /** Where the last search has left the keys that this process serves. */
   private @Nullable MemorySegment left;
 
   /** The key that was found. */
@@ -27,8 +28,8 @@ final class BlockScans {
   }
 
   /**
-   * Returns where the last search has left the keys that this process serves, without a find;
-   * {@code null} if it has not.
+   * Returns the key at which the last search has left the keys that this process serves; {@code
+   * null} if it has found an entry, or there is none beyond.
    */
   @Nullable MemorySegment left() {
     return left;
@@ -38,7 +39,8 @@ final class BlockScans {
    * Finds the entry next to a key.
    *
    * @param wanted the key, {@code null} for the end of all keys
-   * @param isBelow whether the keys just below it are served, and it may be not
+   * @param isBelow whether the keys just below it are served; it may be another process's
+   * @param down whether a lesser key is looked for
    * @param inclusive whether the key itself counts
    */
   boolean findNeighbour(
@@ -71,7 +73,7 @@ final class BlockScans {
     }
   }
 
-  /** Returns whether blocks without the entry that is looked for have none still. */
+  /** Returns whether blocks without such an entry are still as they were. */
   private static boolean areUnchanged(List<BlockEntry> passed, List<BlockState> seen) {
     for (int i = 0; i < passed.size(); i++) {
       if (!passed.get(i).state().isSameAs(seen.get(i))) {
@@ -92,7 +94,7 @@ final class BlockScans {
     return inclusive ? below : upTo;
   }
 
-  /** Returns the block behind one, {@code null} if this process serves none. */
+  /** Returns the block behind another one, {@code null} if this process serves none there. */
   private @Nullable BlockView viewBehind(BlockView view) {
     if (view.hasHigh() && !directory.served().has(view.high())) {
       left = view.high();
@@ -100,7 +102,7 @@ final class BlockScans {
     return view.hasHigh() && left == null ? reader.view(view.high()) : null;
   }
 
-  /** Returns the block before one, {@code null} if this process serves none. */
+  /** Returns the block before another one, {@code null} if this process serves none there. */
   private @Nullable BlockView viewBefore(BlockView view) {
     MemorySegment low = view.low();
     if (low.byteSize() > 0 && !directory.served().hasBelow(low)) {
@@ -125,7 +127,7 @@ final class BlockScans {
     }
   }
 
-  /** Returns whether a block has the keys just below one, or some above; {@code null}: the end. */
+  /** Returns whether a block ends at or behind a key; {@code null} is the end of all keys. */
   private static boolean reaches(BlockView view, @Nullable MemorySegment key) {
     return !view.hasHigh() || (key != null && KeyOrder.compare(view.high(), key) >= 0);
   }
@@ -205,7 +207,7 @@ final class BlockScans {
     }
   }
 
-  /** Loads the value of an entry to visit; where it has another one meanwhile, that one. */
+  /** Loads the value of an entry to visit, or the one that has replaced it meanwhile. */
   private boolean isThere(BlockView view, int i, MemorySegment itsKey) {
     if (!view.hasBlob(i)) {
       return reader.takeValue(view, i, itsKey);

@@ -15,16 +15,16 @@ import pando.index.session.SessionState;
 import pando.index.session.SizeEstimate;
 
 /**
- * One thread's access to blocks of records. What is given may be what this session has returned. A
+ * One thread's access to blocks of records. Arguments may be what this session has returned. A
  * {@link #get} that finds its record cached allocates nothing, one that READs a segment less than
  * 100 bytes, and {@link #value()} a segment; neighbours, scans and changes allocate keys and
  * blocks.
  */
 final class BlockSession implements ByteSession {
-  /** What the sums of all blocks are made with in place of a key. */
+  /** With this in place of a key the sums of all blocks are made. */
   static final long BLOCKS = 0;
 
-  /** In a range of no more blocks, entries are counted where they would be estimated. */
+  /** In a range of up to so many blocks, entries are counted and not estimated. */
   private static final int COUNTED_BLOCKS_MAX = 32;
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);

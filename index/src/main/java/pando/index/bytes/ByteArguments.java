@@ -3,16 +3,14 @@ package pando.index.bytes;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import pando.index.BoundKey;
 import pando.index.KeyOrder;
 
 /** Checks the arguments of a {@link ByteSession}, with the same texts in each kind of them. */
 public final class ByteArguments {
-  private static final int SHOWN_BYTES_MAX = 32;
-
   private ByteArguments() {}
 
   /**
@@ -88,10 +86,8 @@ public final class ByteArguments {
     return MemorySegment.ofArray(bytes.toArray(JAVA_BYTE));
   }
 
-  /** Returns bytes in hexadecimal for a message, and how many there are beyond the first 32. */
+  /** Returns bytes in hexadecimal for a message, of more than 32 the first ones, and their number. */
   public static String text(MemorySegment bytes) {
-    long shown = Math.min(bytes.byteSize(), SHOWN_BYTES_MAX);
-    String hex = HexFormat.of().formatHex(bytes.asSlice(0, shown).toArray(JAVA_BYTE));
-    return shown < bytes.byteSize() ? hex + "... of " + bytes.byteSize() + " bytes" : hex;
+    return BoundKey.text(bytes);
   }
 }

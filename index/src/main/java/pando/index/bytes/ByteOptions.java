@@ -12,7 +12,7 @@ import pando.index.settings.Settings;
 
 /** The settings of an index of byte strings. Immutable. */
 public final class ByteOptions implements ServedOptions {
-  /** The name of byte strings beside those of systems. */
+  /** The name of byte strings, where an index of words has that of its system. */
   public static final String SYSTEM = "byte-strings";
 
   /** Least size above which a block is split. */
@@ -24,13 +24,13 @@ public final class ByteOptions implements ServedOptions {
   /** Greatest number of changes of a block that wait. */
   public static final int DELTA_CHANGES_MAX = 255;
 
-  /** A value in a block takes one of so many parts of its greatest size, at the most. */
+  /** A value in a block takes at most a quarter of the block's greatest size. */
   private static final int INLINE_PART = 4;
 
-  /** Changes of a block that wait take one of so many parts of its greatest size, at the most. */
+  /** The changes of a block that wait take at most a quarter of the block's greatest size. */
   private static final int DELTA_PART = 4;
 
-  /** Changes that wait take this share of the memory that is not for records, at the most. */
+  /** Changes that wait take at most this share of the cache that is not for records. */
   private static final double DELTA_SHARE = 0.75;
 
   private static final Setting CACHE_BYTES =
@@ -57,7 +57,7 @@ public final class ByteOptions implements ServedOptions {
       Setting.integer("delta-changes", "64", 0, DELTA_CHANGES_MAX)
           .meaning("changes of a block that wait in local memory before it is made anew");
 
-  /** The setting of the labels that is one of byte strings, too: both are written together. */
+  /** A setting of the labels, too: blocks and labels are written together. */
   private static final String WRITE_BACK_INTERVAL = "write-back-interval";
 
   private static final ByteOptions DEFAULTS =
@@ -157,12 +157,12 @@ public final class ByteOptions implements ServedOptions {
     return (long) (cacheBytes * recordShare);
   }
 
-  /** Returns the bytes of the cache that changes which wait may take. */
+  /** Returns how many bytes of the cache all changes that wait may take. */
   long deltaBytes() {
     return (long) ((cacheBytes - recordBytes()) * DELTA_SHARE);
   }
 
-  /** Returns the bytes that changes of one block which wait may take. */
+  /** Returns how many bytes the changes of one block that wait may take. */
   int deltaSizeMax() {
     return blockBytes / DELTA_PART;
   }

@@ -33,9 +33,9 @@ final class ByteRanges implements Overlay {
    * leaves it while operations are kept out (BlockGiving); what comes is read, label by label, by
    * the first session that is asked for a key of it. Until then nobody serves it.
    *
-   * Locks: the turn of the index of labels comes first, then this object's own, then the gate of
-   * the sessions here, then that of the index of labels. So a session that waits for one of these
-   * is outside of its gate, and rounds of Superseded do not take the turn.
+   * Locks are taken in this order: the turn of the index of labels, this object's own, the gate of
+   * the sessions here, the gate of the index of labels. So a session that waits for one of them is
+   * outside of its gate, and rounds of Superseded do not take the turn.
    */
 
   private final Fences fences;
@@ -44,14 +44,14 @@ final class ByteRanges implements Overlay {
   /** Held by the thread that changes what the directory serves. */
   private final AtomicBoolean changing = new AtomicBoolean();
 
-  /** Whether this process has given keys away, of which records may be cached. */
+  /** Whether this process has given keys away: records of them may still be cached. */
   private volatile boolean hasGiven;
 
   private volatile @Nullable Lease lease;
   private @Nullable ByteIndex index;
 
   /**
-   * Creates the ranges of an index, which {@link #begin} sets.
+   * Creates the ranges of an index, which {@link #setIndex} sets.
    *
    * @param number of the compute server of this process
    */
@@ -60,8 +60,8 @@ final class ByteRanges implements Overlay {
     this.number = number;
   }
 
-  /** Begins with what the table gives this process. */
-  void begin(ByteIndex its) {
+  /** Sets the index, which is made later than this. */
+  void setIndex(ByteIndex its) {
     index = its;
   }
 
@@ -99,7 +99,7 @@ final class ByteRanges implements Overlay {
     fences.write(catalogue, table);
   }
 
-  /** Returns what the table, as this process knows it, gives it. */
+  /** Returns the keys that this process has by the table, as it knows that. */
   ServedKeys given() {
     return ServedKeys.of(index().labels.partitioning(), number);
   }
@@ -111,7 +111,8 @@ final class ByteRanges implements Overlay {
    *
    * @param key {@code null} for the end of all keys
    * @param isBelow whether the keys just below it are meant
-   * @throws NotServedHereException if another process does
+   * @param attempt number of this wait, from 0
+   * @throws NotServedHereException if another process serves them
    */
   void await(@Nullable MemorySegment key, boolean isBelow, int attempt) {
     Partitioning seen = index().labels.partitioning();
@@ -133,7 +134,7 @@ final class ByteRanges implements Overlay {
     return key == null ? "the last one" : ByteArguments.text(key);
   }
 
-  /** Has the directory serve what the table gives this process beyond what it has. */
+  /** Has the directory serve all keys that this process has by the table: READs their blocks. */
   void follow() {
     ServedKeys all = given();
     if (all.isNone() || isFollowed(all)) {
@@ -141,8 +142,7 @@ final class ByteRanges implements Overlay {
     }
     try (Session labels = index().labels.session();
         Blobs blobs = new Blobs(index().space)) {
-      // The labels may have to be taken on, by a change that waits for one which waits for the
-      // lock.
+      // Takes the labels on before the lock: that takes the turn, whose holder may wait for the lock.
       labels.get(all.lowLabel());
       lock(blobs.worker().backoff());
       try {
@@ -186,6 +186,12 @@ final class ByteRanges implements Overlay {
     return all.beginsWith(has) && all.endsWith(has) && !has.isNone();
   }
 
+  /**
+   * Serves further keys.
+   *
+   * @param more the further keys
+   * @param all these, and those before
+   */
   private void extend(ServedKeys more, ServedKeys all, Session labels, Blobs blobs) {
     OpenedBlocks blocks = OpenedBlocks.of(more, labels, blobs);
     if (hasGiven && !PlantedBug.STRINGS_KEPT) {
@@ -202,6 +208,7 @@ final class ByteRanges implements Overlay {
     index().directory.extend(blocks.entries(), all);
   }
 
+  /** Keeps other threads from changing what the directory serves, until {@link #unlock}. */
   void lock(Backoff backoff) {
     long start = 0;
     for (int attempt = 0; !changing.compareAndSet(false, true); attempt++) {
@@ -221,6 +228,7 @@ final class ByteRanges implements Overlay {
     return own.lowLabel() <= label && label <= own.highLabel();
   }
 
+  /** Notes that this process has given keys away. */
   void noteGiven() {
     hasGiven = true;
   }

@@ -14,7 +14,7 @@ import pando.index.pool.Catalogue;
 
 /**
  * The byte strings with which the ranges of a table begin, in a value whose word is beside the
- * table. The first range begins with the empty one, which is left out. Thread-safe.
+ * table. The first range begins with the empty string, which is left out. Thread-safe.
  *
  * <pre>
  * format 1 | for each other range: length 4 | the bytes
@@ -36,7 +36,7 @@ final class Fences {
   }
 
   /**
-   * Reads a table.
+   * Reads the table of a pool, with its fences.
    *
    * @throws IllegalStateException if the index is none of byte strings
    * @throws CorruptNodeException if the fences are damaged
@@ -57,7 +57,7 @@ final class Fences {
         known = read;
         return read;
       }
-      // They are freed once there is another table.
+      // Once there is another table, the fences of this one are freed.
       if (attempt == LOADS_MAX) {
         throw new CorruptNodeException(Blobs.address(word), "are not the fences of the ranges");
       }
@@ -84,7 +84,7 @@ final class Fences {
         fences.add(bytes.asSlice(at + Integer.BYTES, length));
         at += Integer.BYTES + length;
       }
-      return KeyBounds.withFences(table, fences);
+      return table.withFences(fences);
     } catch (IndexOutOfBoundsException | IllegalArgumentException e) {
       throw new CorruptNodeException(
           Blobs.address(word), "are not the fences of the ranges: " + e.getMessage());

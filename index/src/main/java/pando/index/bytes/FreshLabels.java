@@ -4,11 +4,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.PoolFullException;
 
 /**
- * Labels that no block of a range has. Thread-safe, but for two that {@link #restart} or {@link
- * #offer}.
+ * Labels that no block of a range has. Threads may take some at any time; one thread at a time calls
+ * {@link #restart} or {@link #offer}.
  */
 final class FreshLabels {
-  /** What lies above the greatest label is taken if it has so many labels: they ascend then. */
+  /** If so many labels above the greatest one are free, those are taken: new ones ascend then. */
   private static final long MANY = 1L << 32;
 
   /** Labels in a row, of which the first ones have been taken. */
@@ -25,9 +25,10 @@ final class FreshLabels {
   private volatile Run run = Run.of(Gap.NONE);
 
   /**
-   * Takes others from now on.
+   * Has {@link #take} give labels of a range from now on.
    *
-   * @param used labels of the range that blocks have, or that lead to blocks no more, ascending
+   * @param used ascending, the labels of the range that blocks have, or that are still to be
+   *     discarded
    * @param low least label of the range
    * @param high greatest label of the range
    */
@@ -37,7 +38,8 @@ final class FreshLabels {
   }
 
   /**
-   * Takes those of what a range has got, as {@link #restart}, if few are left and they are more.
+   * As {@link #restart}, with the labels that a range has got in addition, if few are left and these
+   * are more.
    */
   void offer(long[] used, long low, long high) {
     Gap gap = Gap.largest(used, low, high);
@@ -49,9 +51,9 @@ final class FreshLabels {
   }
 
   /**
-   * Returns one.
+   * Returns a label, which is not returned again.
    *
-   * @throws PoolFullException if the range has too few
+   * @throws PoolFullException if the range has no more
    */
   long take() {
     Run from = run;
@@ -66,7 +68,7 @@ final class FreshLabels {
     return from.gap.first + number;
   }
 
-  /** Labels in a row of which none is used; none if the first is above the last. */
+  /** Labels in a row that are not used; there are none if the first is above the last. */
   record Gap(long first, long last) {
     private static final Gap NONE = new Gap(1, 0);
 
@@ -85,7 +87,7 @@ final class FreshLabels {
       return used.length == 0 ? new Gap(least, high) : new Gap(least, used[0] - 1);
     }
 
-    /** Returns the most labels in a row that are not used. */
+    /** Returns the longest row of labels that are not used. */
     static Gap largest(long[] used, long low, long high) {
       Gap largest = below(used, low, high);
       for (int i = 1; i < used.length; i++) {

@@ -4,11 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.index.Partitioning;
 
-/** Keys beside others in their order, and where ranges of keys begin. */
+/**
+ * Finds the range of a table that has a byte string, the least key above another one, and the keys
+ * that named maps have.
+ */
 public final class KeyBounds {
   private static final byte[] RESERVED = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
 
@@ -65,26 +67,6 @@ public final class KeyBounds {
    */
   public static @Nullable MemorySegment fenceBehind(Partitioning table, int range) {
     return range + 1 < table.servers() ? table.fenceOfRange(range + 1) : null;
-  }
-
-  /**
-   * Returns a table of byte strings, once its fences have been checked.
-   *
-   * @throws IllegalArgumentException if they do not ascend from the empty one, one for each range
-   */
-  public static Partitioning withFences(Partitioning table, List<MemorySegment> fences) {
-    for (int range = 0; range < fences.size(); range++) {
-      boolean ascends =
-          range == 0
-              ? fences.getFirst().byteSize() == 0
-              : ByteIndex.compare(fences.get(range - 1), fences.get(range)) < 0;
-      if (!ascends) {
-        throw new IllegalArgumentException(
-            "fences of ranges do not ascend: range=%s, fence=%s"
-                .formatted(range, ByteArguments.text(fences.get(range))));
-      }
-    }
-    return table.withFences(fences);
   }
 
   /**

@@ -12,9 +12,9 @@ final class MiddleKey {
   private MiddleKey() {}
 
   /**
-   * Returns where the block in the middle begins; in one block, the record in the middle; without
-   * records, a key in the middle of all keys that there can be. Returns {@code null} if there is
-   * none. The gate is shut.
+   * Returns the key with which the block in the middle begins; if there is one block, a key that
+   * separates its records in two halves; if it has less than two records, a key in the middle of all
+   * keys that the block can have. Returns {@code null} if there is no such key. The gate is shut.
    */
   static @Nullable MemorySegment of(BlockDirectory directory, BlockChanges changes) {
     BlockEntry[] all = directory.all();
@@ -35,7 +35,12 @@ final class MiddleKey {
     return MemorySegment.ofArray(key.toArray(JAVA_BYTE));
   }
 
-  /** Returns a key about half-way between two, {@code null} if there is none that is so short. */
+  /**
+   * Returns a key about half-way between two, {@code null} if 8 bytes behind their common prefix do
+   * not give one.
+   *
+   * @param high {@code null} for the end of all keys
+   */
   private static @Nullable MemorySegment between(MemorySegment low, @Nullable MemorySegment high) {
     int prefix = high == null ? 0 : KeyOrder.commonPrefix(low, high);
     long lowWord = KeyOrder.head(low, prefix, low.byteSize() - prefix);

@@ -21,9 +21,11 @@ import pando.index.bytes.Block.DamagedException;
  *
  * @param entries in the order of their ranges
  * @param versionMax the greatest version
- * @param strays labels of blocks that do not count, as another one has their range
+ * @param strays labels of blocks that do not count: they are gone or given away, or another block has
+ *     their range
  */
 record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays) {
+  /** Most blocks that are looked for and READ together. */
   private static final int TOGETHER = 256;
 
   /** A block by its label, and the end of its range, {@code null} where it has none. */
@@ -59,7 +61,7 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
   /**
    * Reads the blocks of some keys.
    *
-   * @param keys with the labels in use for them, at least one
+   * @param keys with their labels, of which at least one is in use
    */
   static OpenedBlocks of(ServedKeys keys, Session labels, Blobs blobs) {
     List<Found> all = new ArrayList<>();
@@ -118,8 +120,8 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
   }
 
   /**
-   * Of blocks that overlap, the one that begins first counts, or that with the later version. One
-   * outside the keys was given away, and does not count.
+   * Of blocks that overlap, the one that begins first counts; of those that begin with the same key,
+   * the one with the latest version. A block outside the keys was given away, and does not count.
    */
   private static OpenedBlocks inOrder(ServedKeys keys, List<Found> all, List<Long> strays) {
     all.sort(

@@ -18,7 +18,7 @@ record ServedKeys(MemorySegment low, @Nullable MemorySegment high, long lowLabel
 
   static final ServedKeys NONE = new ServedKeys(EMPTY, EMPTY, Long.MAX_VALUE, Long.MIN_VALUE);
 
-  /** Returns what a table of byte strings gives a compute server. */
+  /** Returns the keys of a compute server by a table of byte strings, {@link #NONE} if it has none. */
   static ServedKeys of(Partitioning table, int server) {
     if (!table.hasServer(server)) {
       return NONE;
@@ -46,7 +46,7 @@ record ServedKeys(MemorySegment low, @Nullable MemorySegment high, long lowLabel
   }
 
   /**
-   * Returns whether the keys just below one are among them.
+   * Returns whether the keys just below another one are among them.
    *
    * @param key {@code null} for the end of all keys
    */

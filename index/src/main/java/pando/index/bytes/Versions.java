@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 
 /**
- * Versions of blocks: of those that one process makes, later ones are greater, also than those of
- * the blocks that it took over. No two are equal: the lowest bits differ from process to process,
- * as a rule. Thread-safe.
+ * Versions of blocks. Each is greater than those that this process gave or took over before. The
+ * lowest bits are drawn once for a process, so two processes give the same version only by chance.
+ * Thread-safe.
  */
 final class Versions {
   private static final int PROCESS_BITS = 16;
@@ -23,7 +23,7 @@ final class Versions {
     return next.getAndIncrement() << PROCESS_BITS | process;
   }
 
-  /** Makes later ones greater than that of a block. */
+  /** Makes all later versions greater than that of a block. */
   void exceed(long version) {
     next.accumulateAndGet((version >>> PROCESS_BITS) + 1, Math::max);
   }

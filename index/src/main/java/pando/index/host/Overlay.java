@@ -8,11 +8,11 @@ import pando.index.pool.Catalogue;
 
 /**
  * What lies over an index and moves with its ranges: it keeps something beside the partition table,
- * and takes steps of its own where keys leave a compute server. All calls come from a thread that
- * has the lock of the partition table, but {@link #read}.
+ * and takes steps of its own when keys leave a compute server. Threads that call its methods have the
+ * lock of the partition table, except for {@link #read}.
  */
 public interface Overlay {
-  /** That of an index with nothing over it. */
+  /** For an index with nothing over it. */
   Overlay NONE = new Overlay() {};
 
   /** Returns the partition table of an index that is made by one compute server. */
@@ -23,7 +23,7 @@ public interface Overlay {
   /**
    * Reads the partition table.
    *
-   * @throws IllegalStateException if it is not that of such an index
+   * @throws IllegalStateException if the pool has another kind of index
    */
   default Partitioning read(Catalogue catalogue) {
     Partitioning table = catalogue.readPartitioning();
@@ -55,12 +55,17 @@ public interface Overlay {
    * Begins to take about the upper half, as {@link #part}.
    *
    * @param half takes the upper half of the index's own keys
+   * @param cut takes the index's own keys from a number on
    */
   default Parting partHalf(Supplier<Parting> half, LongFunction<Parting> cut) {
     return half.get();
   }
 
-  /** Begins to take all keys, as {@link #part}. */
+  /**
+   * Begins to take all keys, as {@link #part}.
+   *
+   * @param whole takes all of the index's own keys
+   */
   default Parting partWhole(Supplier<Parting> whole) {
     return whole.get();
   }

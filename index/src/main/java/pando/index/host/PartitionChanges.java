@@ -219,7 +219,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
       Repartitioning change = begin(opened);
       int range = change.rangeOfServer(server);
       S giver = members.local(change.giver(range, low));
-      boolean upper = low.compareTo(change.before(), range) < 0;
+      boolean upper = low.compareToBound(change.before(), range) < 0;
       int receiver = upper ? server : change.before().ownerOfRange(range - 1);
       give(
           opened,
@@ -227,14 +227,8 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
           receiver,
           () -> parting(opened, giver, low, upper),
           bound -> change.moved(range, bound));
-      return keyOf(current, range);
+      return BoundKey.of(current, range);
     });
-  }
-
-  private static BoundKey keyOf(Partitioning table, int range) {
-    return table.hasFences()
-        ? BoundKey.of(table.fenceOfRange(range))
-        : BoundKey.of(table.lowOfRange(range));
   }
 
   private Parting parting(PoolChange opened, S giver, BoundKey at, boolean upper) {

@@ -31,7 +31,7 @@ final class Repartitioning {
 
   /** Returns the compute server that loses keys when the low bound of a range moves to a key. */
   int giver(int range, BoundKey low) {
-    if (range == 0 || low.compareTo(before, range - 1) <= 0 || isBeyond(range, low)) {
+    if (range == 0 || low.compareToBound(before, range - 1) <= 0 || isBeyond(range, low)) {
       throw new IllegalArgumentException(
           "boundary outside the two ranges: server=%s, low=%s, lowBelow=%s, lowAbove=%s"
               .formatted(
@@ -40,21 +40,17 @@ final class Repartitioning {
                   range == 0 ? "none" : bound(range - 1),
                   bound(range + 1)));
     }
-    return before.ownerOfRange(low.compareTo(before, range) < 0 ? range - 1 : range);
+    return before.ownerOfRange(low.compareToBound(before, range) < 0 ? range - 1 : range);
   }
 
   /** Returns whether a key is beyond a range. */
   private boolean isBeyond(int range, BoundKey key) {
-    return range + 1 < before.servers() && key.compareTo(before, range + 1) >= 0;
+    return range + 1 < before.servers() && key.compareToBound(before, range + 1) >= 0;
   }
 
+  /** Returns where a range begins, as text; the one behind the last has no such key. */
   private String bound(int range) {
-    if (range == before.servers()) {
-      return "none";
-    }
-    return before.hasFences()
-        ? BoundKey.of(before.fenceOfRange(range)).toString()
-        : String.valueOf(before.lowOfRange(range));
+    return range == before.servers() ? "none" : BoundKey.of(before, range).toString();
   }
 
   /** Returns the partitions after the low bound of a range has moved. */
@@ -66,7 +62,7 @@ final class Repartitioning {
 
   /** Checks that a key lies inside a range and is not its bound. */
   void checkSplit(int range, BoundKey key) {
-    if (key.compareTo(before, range) <= 0 || isBeyond(range, key)) {
+    if (key.compareToBound(before, range) <= 0 || isBeyond(range, key)) {
       throw new IllegalArgumentException(
           "key does not split the range: server=%s, key=%s, low=%s, lowAbove=%s"
               .formatted(before.ownerOfRange(range), key, bound(range), bound(range + 1)));

@@ -45,8 +45,8 @@ class KeyBoundsTest {
     for (int more = random.nextInt(5); more > 0; more--) {
       fences.add(ByteKeys.draw(random, LENGTH_MAX));
     }
-    return KeyBounds.withFences(
-        Partitioning.equalWidth(fences.size()), fences.stream().map(ByteKeys::of).toList());
+    return Partitioning.equalWidth(fences.size())
+        .withFences(fences.stream().map(ByteKeys::of).toList());
   }
 
   private static void check(Partitioning table, MemorySegment key) {
@@ -64,7 +64,7 @@ class KeyBoundsTest {
     MemorySegment low = ByteKeys.of((byte) 1, (byte) 0);
     MemorySegment high = ByteKeys.of((byte) 1, (byte) 0, (byte) 0);
     Partitioning table = Partitioning.equalWidth(3);
-    assertThat(KeyBounds.withFences(table, List.of(empty, low, high)).hasFences()).isTrue();
+    assertThat(table.withFences(List.of(empty, low, high)).hasFences()).isTrue();
     for (List<MemorySegment> fences :
         List.of(
             List.of(empty, high, low),
@@ -73,7 +73,7 @@ class KeyBoundsTest {
             List.of(low, high, ByteKeys.of((byte) 2)),
             List.of(empty, low))) {
       assertThatIllegalArgumentException()
-          .isThrownBy(() -> KeyBounds.withFences(table, fences))
+          .isThrownBy(() -> table.withFences(fences))
           .withMessageContaining("fences");
     }
   }
