@@ -107,21 +107,8 @@ final class UpCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
-    Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
-    Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
-    httpOption.check();
-    if (size != null) {
-      Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);
-    }
+    checkRanges();
     ServedOptions options = ServedIndex.cached(spec, servedIndex.options(settingOptions), cache);
-    String system = options.system();
-    List<String> index = new ArrayList<>(List.of("--index=" + system, "--cache=" + cache));
-    if (options instanceof IndexOptions && !settingOptions.all().containsKey("compute-servers")) {
-      // As many ranges as an empty index of words can be divided into.
-      index.add("--set=compute-servers=" + Math.max(RANGES_MIN, computeServers));
-    }
-    settingOptions.all().forEach((name, value) -> index.add("--set=" + name + "=" + value));
     long start = System.nanoTime();
     PandoHttp http = httpOption.open();
     try (http;
@@ -132,7 +119,7 @@ final class UpCommand implements Callable<Integer> {
                     computeServers,
                     String.valueOf(sizeBytes()),
                     Duration.ofSeconds(sessionSeconds),
-                    index,
+                    indexOptions(options),
                     directory),
                 this::print);
         WatchedCluster shown = new WatchedCluster(cluster::openSession, this::printLine)) {
@@ -152,6 +139,28 @@ final class UpCommand implements Callable<Integer> {
       }
     }
     return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private void checkRanges() {
+    Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
+    Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
+    Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
+    httpOption.check();
+    if (size != null) {
+      Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);
+    }
+  }
+
+  /** Returns what each compute server is started with that is about the index. */
+  private List<String> indexOptions(ServedOptions options) {
+    List<String> index =
+        new ArrayList<>(List.of("--index=" + options.system(), "--cache=" + cache));
+    if (options instanceof IndexOptions && !settingOptions.all().containsKey("compute-servers")) {
+      // As many ranges as an empty index of words can be divided into.
+      index.add("--set=compute-servers=" + Math.max(RANGES_MIN, computeServers));
+    }
+    settingOptions.all().forEach((name, value) -> index.add("--set=" + name + "=" + value));
+    return index;
   }
 
   private long sizeBytes() {

@@ -45,7 +45,8 @@ public final class BlobSpace implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Creates a space without blobs, for an index that one process serves.
+   * Creates a space without blobs, for an index whose blobs are freed by the process that takes their
+   * words out: no word comes back.
    *
    * @param fabric with at most 256 memory servers of at most 2 TiB
    */
@@ -54,7 +55,7 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   /**
-   * Creates an empty space for the values of an index: {@linkplain #shared shared} if {@linkplain
+   * Creates a space without blobs, for the values of an index of words; shared if {@linkplain
    * RangeIndex#isShared the index} is.
    */
   public static BlobSpace of(RangeIndex index) {
@@ -62,18 +63,15 @@ public final class BlobSpace implements AutoCloseable {
   }
 
   /**
-   * Creates a space without blobs, for an index that several processes serve. Where one of them is
-   * lost, words may come back that it had taken out of entries, and whose blobs it had freed: such
-   * a blob is not freed twice, nor is what has taken its place. To free one costs a CAS, and a READ
-   * where its value was not loaded just before.
+   * Creates a space without blobs.
    *
    * @param fabric with at most 256 memory servers of at most 2 TiB
+   * @param isShared whether several processes serve the index. If one of them is lost, words may
+   *     come back that it had taken out of entries, and whose blobs it had freed: then such a blob
+   *     is not freed twice, nor is what has taken its place. To free one costs a CAS, and a READ if
+   *     its value was not loaded just before.
    */
-  public static BlobSpace shared(Fabric fabric) {
-    return new BlobSpace(fabric, true);
-  }
-
-  private BlobSpace(Fabric fabric, boolean isShared) {
+  BlobSpace(Fabric fabric, boolean isShared) {
     this.fabric = fabric;
     this.isShared = isShared;
     checkNamed(fabric);

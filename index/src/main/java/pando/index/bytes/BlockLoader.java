@@ -7,11 +7,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import pando.index.CorruptNodeException;
 import pando.index.KeyOrder;
 import pando.index.Session;
 import pando.index.blob.Blobs;
-import pando.index.bytes.Block.DamagedException;
 import pando.index.session.Failures;
 
 /**
@@ -70,7 +68,7 @@ final class BlockLoader {
       throw new IllegalStateException("an index that others serve, too, cannot be loaded");
     }
     BlockEntry empty = index.directory.last();
-    if (index.directory.size() != 1 || block(empty.state().word()).count() > 0) {
+    if (index.directory.size() != 1 || Blocks.load(blobs, empty.state().word()).count() > 0) {
       throw new IllegalStateException("only an empty index can be loaded");
     }
     try {
@@ -89,18 +87,6 @@ final class BlockLoader {
       failures.join(e);
       throw e;
     }
-  }
-
-  private Block block(long word) {
-    if (blobs.load(BlockSession.BLOCKS, word)) {
-      byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
-      try {
-        return Block.checked(MemorySegment.ofArray(copy));
-      } catch (DamagedException e) {
-        throw new CorruptNodeException(Blobs.address(word), "is not a block: " + e.getMessage());
-      }
-    }
-    throw new CorruptNodeException(Blobs.address(word), "is not the block of its range");
   }
 
   private void add(MemorySegment key, MemorySegment value, boolean hasLast) {
@@ -188,7 +174,7 @@ final class BlockLoader {
     failures.collect(() -> freeValues(writer.finish()));
     for (BlockEntry entry : loaded) {
       long word = entry.state().word();
-      failures.collect(() -> freeValues(block(word)));
+      failures.collect(() -> freeValues(Blocks.load(blobs, word)));
       BlockEntry empty = index.directory.last();
       if (entry.label() == empty.label()) {
         index.unsettled.add(empty, word);

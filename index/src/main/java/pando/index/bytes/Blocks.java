@@ -1,16 +1,38 @@
 package pando.index.bytes;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
+import pando.index.CorruptNodeException;
 import pando.index.KeyOrder;
+import pando.index.blob.Blobs;
+import pando.index.bytes.Block.DamagedException;
 
-/** Makes blocks of others: two of one, or one of two. */
+/** READs whole blocks, and makes blocks of others: two of one, or one of two. */
 final class Blocks {
   private Blocks() {}
 
   /** Returns a block without records. */
   static Block empty(MemorySegment low, @Nullable MemorySegment high) {
     return new BlockWriter(low, high, 0).finish();
+  }
+
+  /**
+   * READs a block, which must not be replaced meanwhile.
+   *
+   * @throws CorruptNodeException if it is not there, or damaged
+   */
+  static Block load(Blobs blobs, long word) {
+    if (!blobs.load(BlockSession.BLOCKS, word)) {
+      throw new CorruptNodeException(Blobs.address(word), "is not a block");
+    }
+    byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
+    try {
+      return Block.checked(MemorySegment.ofArray(copy));
+    } catch (DamagedException e) {
+      throw new CorruptNodeException(Blobs.address(word), "is not a block: " + e.getMessage());
+    }
   }
 
   private static @Nullable MemorySegment high(Block block) {

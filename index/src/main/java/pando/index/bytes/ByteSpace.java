@@ -1,13 +1,8 @@
 package pando.index.bytes;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import java.lang.foreign.MemorySegment;
-import pando.index.CorruptNodeException;
 import pando.index.PoolSpace;
 import pando.index.blob.BlobCount;
 import pando.index.blob.Blobs;
-import pando.index.bytes.Block.DamagedException;
 
 /** Counts all blocks of an index that rests, and the values beside them. */
 final class ByteSpace {
@@ -48,7 +43,7 @@ final class ByteSpace {
 
   private void countValues(BlockEntry entry, BlockState state) {
     Block copy = entry.copy(state);
-    Block block = copy == null ? load(state.word()) : copy;
+    Block block = copy == null ? Blocks.load(blobs, state.word()) : copy;
     for (int i = 0; i < block.count(); i++) {
       if (block.hasBlob(i)) {
         values.add(ByteKeyHash.of(block.key(i)), block.word(i));
@@ -56,15 +51,4 @@ final class ByteSpace {
     }
   }
 
-  private Block load(long word) {
-    if (!blobs.load(BlockSession.BLOCKS, word)) {
-      throw new CorruptNodeException(Blobs.address(word), "is not a block");
-    }
-    byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
-    try {
-      return Block.checked(MemorySegment.ofArray(copy));
-    } catch (DamagedException e) {
-      throw new CorruptNodeException(Blobs.address(word), "is not a block: " + e.getMessage());
-    }
-  }
 }

@@ -412,8 +412,8 @@ class BlobsTest {
   /** A word comes back where a compute server is lost, and its blob is freed a second time. */
   @Test
   void shouldFreeABlobThatSeveralProcessesShareOnce() {
-    BlobSpace one = BlobSpace.shared(fabric);
-    BlobSpace other = BlobSpace.shared(fabric);
+    BlobSpace one = new BlobSpace(fabric, true);
+    BlobSpace other = new BlobSpace(fabric, true);
     byte[] longValue = value(1, 3 * space.partMax());
     try (Blobs first = new Blobs(one);
         Blobs second = new Blobs(other)) {
@@ -455,7 +455,7 @@ class BlobsTest {
   @Test
   void shouldFreeABlobOnceWhoeverIsFirst() throws Exception {
     int count = 2_000;
-    BlobSpace[] spaces = {BlobSpace.shared(fabric), BlobSpace.shared(fabric)};
+    BlobSpace[] spaces = {new BlobSpace(fabric, true), new BlobSpace(fabric, true)};
     long[] words = new long[count];
     try (Blobs all = new Blobs(spaces[0])) {
       for (int i = 0; i < count; i++) {

@@ -130,7 +130,7 @@ class ReusedMemoryTest {
     try (Fabric fabric = Pools.open(2, 4 << 20, 1)) {
       configuration.create(fabric).close();
       for (int round = 0; round < ROUNDS; round++) {
-        try (BlobSpace values = BlobSpace.shared(fabric);
+        try (BlobSpace values = new BlobSpace(fabric, true);
             Blobs blobs = new Blobs(values)) {
           store(blobs, random);
           checkStored(blobs);
@@ -164,7 +164,7 @@ class ReusedMemoryTest {
           check(List.of(known, passing));
           removeMost(List.of(known, passing), 1);
         }
-        try (BlobSpace values = BlobSpace.shared(fabric);
+        try (BlobSpace values = new BlobSpace(fabric, true);
             Blobs blobs = new Blobs(values)) {
           store(blobs, random);
           try (RangeIndex passing = configuration.join(fabric, 0, 1)) {
