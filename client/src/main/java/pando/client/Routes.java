@@ -102,9 +102,7 @@ public record Routes(long epoch, boolean isPartitioned, boolean isOfStrings, Lis
             epoch,
             routes.stream().mapToLong(Route::low).toArray(),
             routes.stream().mapToInt(Route::owner).toArray());
-    return isOfStrings
-        ? table.withFences(routes.stream().map(Route::fence).toList())
-        : table;
+    return isOfStrings ? table.withFences(routes.stream().map(Route::fence).toList()) : table;
   }
 
   /** Returns the routes of a compute server that serves all keys by itself. */

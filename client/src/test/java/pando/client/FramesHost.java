@@ -31,8 +31,7 @@ public final class FramesHost implements ClientHost {
 
   /** Returns two ranges of byte strings, of which each has half of the first bytes. */
   public static Partitioning halves() {
-    return Partitioning.equalWidth(2)
-        .withFences(List.of(ByteKeys.of(), ByteKeys.of((byte) 0x80)));
+    return Partitioning.equalWidth(2).withFences(List.of(ByteKeys.of(), ByteKeys.of((byte) 0x80)));
   }
 
   /** Connects a client; closing it closes the servers. */

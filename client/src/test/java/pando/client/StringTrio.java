@@ -60,8 +60,7 @@ public final class StringTrio implements AutoCloseable {
     this.index = index;
     this.truth =
         Partitioning.equalWidth(SERVERS)
-            .withFences(
-                List.of(ByteKeys.of(), ByteKeys.of((byte) 0x55), ByteKeys.of((byte) 0xaa)));
+            .withFences(List.of(ByteKeys.of(), ByteKeys.of((byte) 0x55), ByteKeys.of((byte) 0xaa)));
     for (int owner = 0; owner < SERVERS; owner++) {
       Server server = new Server(owner);
       servers.add(server);

@@ -164,8 +164,8 @@ public record Change(
 
   /**
    * Returns whether a range begins where this move asks, or close by. Byte strings are cut at the
-   * key. A boundary of words is a fence between leaves: it may lie below the key, but not at or below
-   * where it was, if the key is above that.
+   * key. A boundary of words is a fence between leaves: it may lie below the key, but not at or
+   * below where it was, if the key is above that.
    */
   private boolean hasMoved(Partitioning table, int range) {
     int place = key.compareToBound(table, range);

@@ -11,10 +11,10 @@ package pando.index;
  * session there is asked for one. Until then no process serves them, and sessions throw {@link
  * NotServedHereException}, so inform the receiver's process at once.
  *
- * <p>Byte strings are cut at the key that is asked for. Of words, bounds of ranges are fences between
- * leaves: ORCA cuts a leaf at the key; the other systems round the key down to a fence, as ORCA does
- * where a part of a leaf would cover a single key, or the pool has no room for it. Changes are made one at a time, under the lock of the
- * partition table in the pool. Thread-safe.
+ * <p>Byte strings are cut at the key that is asked for. Of words, bounds of ranges are fences
+ * between leaves: ORCA cuts a leaf at the key; the other systems round the key down to a fence, as
+ * ORCA does where a part of a leaf would cover a single key, or the pool has no room for it.
+ * Changes are made one at a time, under the lock of the partition table in the pool. Thread-safe.
  *
  * <p>An index of byte strings has one compute server in each process, which stays there without a
  * range when it is removed. Blocks and values stay where they are in the pool; a receiver READs its

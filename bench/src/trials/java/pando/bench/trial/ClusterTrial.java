@@ -506,7 +506,9 @@ public final class ClusterTrial extends RecordedTrial {
     }
   }
 
-  /** Checks the tree in the pool, and the history with what is in it as a last read. */
+  /**
+   * Checks the tree or the blocks in the pool, and the history with what they have as a last read.
+   */
   private void audit() {
     if (isMemoryLost()) {
       checkHistory();

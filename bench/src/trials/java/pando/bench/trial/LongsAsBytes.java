@@ -26,6 +26,7 @@ import pando.index.bytes.KeyBounds;
 record LongsAsBytes(ByteIndex index) implements RangeIndex {
   private static final int MORE_MAX = 250;
 
+  /** Returns the byte string of a key. */
   static MemorySegment key(long key) {
     byte[] bytes = new byte[Long.BYTES + (int) (key & 7)];
     ByteBuffer.wrap(bytes).putLong(key ^ Long.MIN_VALUE);
@@ -41,7 +42,7 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
     return ByteIndex.compare(key(number), from) < 0 ? number + 1 : number;
   }
 
-  /** Returns the numbers of a range of byte strings. */
+  /** Returns the keys whose byte strings are in a range of a table. */
   static ClusterWatch.Range range(Partitioning table, int range) {
     MemorySegment end = KeyBounds.fenceBehind(table, range);
     return new ClusterWatch.Range(
@@ -53,10 +54,12 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
     return new Numbers(bytes);
   }
 
+  /** Returns the key of a byte string of at least 8 bytes. */
   static long key(MemorySegment key) {
     return key.asByteBuffer().getLong() ^ Long.MIN_VALUE;
   }
 
+  /** Returns the byte string of a value. */
   static MemorySegment value(long value) {
     int more = (int) Long.remainderUnsigned(value * 0x9E3779B97F4A7C15L, MORE_MAX);
     byte[] bytes = new byte[Long.BYTES + (value % 2 == 0 ? more : 0)];
@@ -65,6 +68,7 @@ record LongsAsBytes(ByteIndex index) implements RangeIndex {
     return MemorySegment.ofArray(bytes);
   }
 
+  /** Returns the value of a byte string, which must be whole; 0 of the empty one. */
   static long value(MemorySegment value) {
     if (value.byteSize() == 0) {
       return 0;

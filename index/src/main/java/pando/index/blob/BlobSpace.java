@@ -45,8 +45,8 @@ public final class BlobSpace implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * Creates a space without blobs, for an index whose blobs are freed by the process that takes their
-   * words out: no word comes back.
+   * Creates a space without blobs, for an index whose blobs are freed by the process that takes
+   * their words out: no word comes back.
    *
    * @param fabric with at most 256 memory servers of at most 2 TiB
    */

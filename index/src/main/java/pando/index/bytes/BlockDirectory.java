@@ -43,7 +43,8 @@ final class BlockDirectory {
   }
 
   /**
-   * Drops the blocks of keys that are served no more, and returns them. No operation runs meanwhile.
+   * Drops the blocks of keys that are served no more, and returns them. No operation runs
+   * meanwhile.
    *
    * @param some the keys that are still served
    */
@@ -68,8 +69,8 @@ final class BlockDirectory {
   }
 
   /**
-   * Some blocks in a row. The keys with which they begin have a common prefix; the 8 bytes behind it
-   * are in one array, and a search looks at little else. The first block of all begins with the
+   * Some blocks in a row. The keys with which they begin have a common prefix; the 8 bytes behind
+   * it are in one array, and a search looks at little else. The first block of all begins with the
    * empty key, which has nothing in common with others, so it does not count for the prefix.
    */
   private static final class Node {

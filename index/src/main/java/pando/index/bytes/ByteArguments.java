@@ -86,7 +86,9 @@ public final class ByteArguments {
     return MemorySegment.ofArray(bytes.toArray(JAVA_BYTE));
   }
 
-  /** Returns bytes in hexadecimal for a message, of more than 32 the first ones, and their number. */
+  /**
+   * Returns bytes in hexadecimal for a message, of more than 32 the first ones, and their number.
+   */
   public static String text(MemorySegment bytes) {
     return BoundKey.text(bytes);
   }

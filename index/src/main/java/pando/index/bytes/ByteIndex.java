@@ -180,8 +180,8 @@ public final class ByteIndex implements ByteStrings {
    * Makes an empty index in a pool that has none, with one compute server, which has all keys and
    * lives in this process. Others get ranges later.
    *
-   * @param number of the compute server, 0 to {@link
-   *     pando.index.IndexOptions#COMPUTE_SERVERS_MAX} - 1
+   * @param number of the compute server, 0 to {@link pando.index.IndexOptions#COMPUTE_SERVERS_MAX}
+   *     - 1
    * @throws pando.fabric.PoolFullException if the pool has less room than an index needs
    * @throws IllegalStateException if the pool holds an index already
    */
@@ -219,8 +219,8 @@ public final class ByteIndex implements ByteStrings {
    * that the pool's table gives it; with none it waits for one. A compute server may live in one
    * process at a time; the caller must see to that.
    *
-   * @param number of the compute server, 0 to {@link
-   *     pando.index.IndexOptions#COMPUTE_SERVERS_MAX} - 1
+   * @param number of the compute server, 0 to {@link pando.index.IndexOptions#COMPUTE_SERVERS_MAX}
+   *     - 1
    * @throws IllegalStateException if the pool holds no such index
    */
   public static ByteIndex joinAt(Fabric fabric, ByteOptions options, int number) {

@@ -142,7 +142,8 @@ final class ByteRanges implements Overlay {
     }
     try (Session labels = index().labels.session();
         Blobs blobs = new Blobs(index().space)) {
-      // Takes the labels on before the lock: that takes the turn, whose holder may wait for the lock.
+      // Takes the labels on before the lock: that takes the turn, whose holder may wait for the
+      // lock.
       labels.get(all.lowLabel());
       lock(blobs.worker().backoff());
       try {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.PoolFullException;
 
 /**
- * Labels that no block of a range has. Threads may take some at any time; one thread at a time calls
- * {@link #restart} or {@link #offer}.
+ * Labels that no block of a range has. Threads may take some at any time; one thread at a time
+ * calls {@link #restart} or {@link #offer}.
  */
 final class FreshLabels {
   /** If so many labels above the greatest one are free, those are taken: new ones ascend then. */
@@ -38,8 +38,8 @@ final class FreshLabels {
   }
 
   /**
-   * As {@link #restart}, with the labels that a range has got in addition, if few are left and these
-   * are more.
+   * As {@link #restart}, with the labels that a range has got in addition, if few are left and
+   * these are more.
    */
   void offer(long[] used, long low, long high) {
     Gap gap = Gap.largest(used, low, high);

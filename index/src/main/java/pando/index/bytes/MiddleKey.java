@@ -13,8 +13,9 @@ final class MiddleKey {
 
   /**
    * Returns the key with which the block in the middle begins; if there is one block, a key that
-   * separates its records in two halves; if it has less than two records, a key in the middle of all
-   * keys that the block can have. Returns {@code null} if there is no such key. The gate is shut.
+   * separates its records in two halves; if it has less than two records, a key in the middle of
+   * all keys that the block can have. Returns {@code null} if there is no such key. The gate is
+   * shut.
    */
   static @Nullable MemorySegment of(BlockDirectory directory, BlockChanges changes) {
     BlockEntry[] all = directory.all();

@@ -21,8 +21,8 @@ import pando.index.bytes.Block.DamagedException;
  *
  * @param entries in the order of their ranges
  * @param versionMax the greatest version
- * @param strays labels of blocks that do not count: they are gone or given away, or another block has
- *     their range
+ * @param strays labels of blocks that do not count: they are gone or given away, or another block
+ *     has their range
  */
 record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays) {
   /** Most blocks that are looked for and READ together. */
@@ -120,8 +120,9 @@ record OpenedBlocks(List<BlockEntry> entries, long versionMax, List<Long> strays
   }
 
   /**
-   * Of blocks that overlap, the one that begins first counts; of those that begin with the same key,
-   * the one with the latest version. A block outside the keys was given away, and does not count.
+   * Of blocks that overlap, the one that begins first counts; of those that begin with the same
+   * key, the one with the latest version. A block outside the keys was given away, and does not
+   * count.
    */
   private static OpenedBlocks inOrder(ServedKeys keys, List<Found> all, List<Long> strays) {
     all.sort(

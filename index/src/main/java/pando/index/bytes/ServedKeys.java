@@ -18,7 +18,9 @@ record ServedKeys(MemorySegment low, @Nullable MemorySegment high, long lowLabel
 
   static final ServedKeys NONE = new ServedKeys(EMPTY, EMPTY, Long.MAX_VALUE, Long.MIN_VALUE);
 
-  /** Returns the keys of a compute server by a table of byte strings, {@link #NONE} if it has none. */
+  /**
+   * Returns the keys of a compute server by a table of byte strings, {@link #NONE} if it has none.
+   */
   static ServedKeys of(Partitioning table, int server) {
     if (!table.hasServer(server)) {
       return NONE;

@@ -8,8 +8,8 @@ import pando.index.pool.Catalogue;
 
 /**
  * What lies over an index and moves with its ranges: it keeps something beside the partition table,
- * and takes steps of its own when keys leave a compute server. Threads that call its methods have the
- * lock of the partition table, except for {@link #read}.
+ * and takes steps of its own when keys leave a compute server. Threads that call its methods have
+ * the lock of the partition table, except for {@link #read}.
  */
 public interface Overlay {
   /** For an index with nothing over it. */
