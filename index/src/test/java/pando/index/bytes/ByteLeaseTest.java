@@ -73,8 +73,7 @@ class ByteLeaseTest {
         Named.of("last", ByteSession::last),
         Named.of("scan", session -> session.scan(KEY, null, 9, ByteLeaseTest::unseen)),
         Named.of("scan of nothing", session -> session.scan(KEY, KEY, 9, (_, _) -> true)),
-        Named.of(
-            "scanDown", session -> session.scanDown(null, KEY, 9, ByteLeaseTest::unseen)));
+        Named.of("scanDown", session -> session.scanDown(null, KEY, 9, ByteLeaseTest::unseen)));
   }
 
   private static boolean unseen(MemorySegment key, MemorySegment value) {

@@ -56,8 +56,7 @@ class ByteMoversTest {
 
   private static void write(
       ByteMoves moves, NavigableMap<byte[], byte[]> model, SplittableRandom random) {
-    List<ByteSession> sessions =
-        Arrays.stream(moves.indexes).map(ByteIndex::session).toList();
+    List<ByteSession> sessions = Arrays.stream(moves.indexes).map(ByteIndex::session).toList();
     for (int i = 0; i < OPERATIONS; i++) {
       byte[] key = ByteKeys.draw(random, KEY_BYTES_MAX);
       byte[] value = KeyedValue.draw(random, key, 300);
