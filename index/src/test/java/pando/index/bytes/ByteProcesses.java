@@ -74,7 +74,11 @@ public final class ByteProcesses implements AutoCloseable {
     if (ranges.servers() == 2 && key.length > 0) {
       MemorySegment low = MemorySegment.ofArray(key);
       int upper = ranges.ownerOfRange(1);
-      boolean upperGives = ByteIndex.compare(low, ranges.fenceOfRange(1)) > 0;
+      int order = ByteIndex.compare(low, ranges.fenceOfRange(1));
+      if (order == 0) {
+        return;
+      }
+      boolean upperGives = order > 0;
       int giver = upperGives == (upper == FIRST) ? 0 : 1;
       indexes[giver].partitions().orElseThrow().moveBoundary(upper, BoundKey.of(low));
       indexes[1 - giver].partitions().orElseThrow().refreshPartitions();
