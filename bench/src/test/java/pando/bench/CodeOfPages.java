@@ -76,7 +76,7 @@ final class CodeOfPages {
   static void sharedStrings(Fabric fabric, MemorySegment key, MemorySegment value) {
     try (ByteIndex index = ByteIndex.joinAt(fabric, ByteOptions.defaults(), 1); // or createAt
         ByteSession session = index.session()) { // one for each thread
-      session.put(key, value); // memory segments; of up to 65,535 bytes and 16 MiB
+      session.put(key, value); // memory segments of up to 65,535 bytes and 16 MiB
     }
   }
 
