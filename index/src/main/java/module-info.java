@@ -21,8 +21,6 @@ module pando.index {
       pando.baselines;
   exports pando.index.load to
       pando.baselines;
-  exports pando.index.node to
-      pando.baselines;
   exports pando.index.orca;
   exports pando.index.pool to
       pando.baselines;

@@ -2,7 +2,7 @@ package pando.baselines.deft;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.memory.Words;
-import pando.index.node.Checksums;
+import pando.index.pool.Checksums;
 
 /**
  * The header of a node: its first line, most of which is the same for leaves and inner nodes.

@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 import pando.baselines.blink.Children;
 import pando.baselines.blink.SortedEntries;
 import pando.fabric.VerbList;
-import pando.index.node.Checksums;
 import pando.index.pool.Arguments;
+import pando.index.pool.Checksums;
 
 /**
  * The bytes of a node of the B-link tree, the same for a leaf and an inner node, in the pool and in

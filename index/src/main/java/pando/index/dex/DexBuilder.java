@@ -2,8 +2,8 @@ package pando.index.dex;
 
 import pando.fabric.Fabric;
 import pando.fabric.pool.NodeAllocator;
+import pando.index.dex.node.NodeLayout;
 import pando.index.load.TreeBuilder;
-import pando.index.node.NodeLayout;
 
 /**
  * Builds a DEX tree. All nodes of a subtree rooted at level M are placed on one memory server;

@@ -9,11 +9,11 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.WaitLimit;
 import pando.index.CorruptNodeException;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Frames;
-import pando.index.cache.NodeCache;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.cache.NodeCache;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.session.Retry;
 
 /**

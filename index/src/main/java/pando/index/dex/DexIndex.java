@@ -5,11 +5,11 @@ import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Meters;
 import pando.index.Session;
+import pando.index.dex.node.NodeLayout;
 import pando.index.host.HostedIndex;
 import pando.index.host.Parting;
 import pando.index.host.Replaced;
 import pando.index.load.Loader;
-import pando.index.node.NodeLayout;
 import pando.index.pool.Arguments;
 import pando.index.pool.PoolChange;
 

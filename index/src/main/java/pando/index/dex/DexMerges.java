@@ -2,11 +2,11 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Frames;
-import pando.index.cache.NodeCache;
-import pando.index.cache.Swizzles;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.cache.NodeCache;
+import pando.index.dex.cache.Swizzles;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * Merges a node into its neighbours if they have become empty enough, and frees it.

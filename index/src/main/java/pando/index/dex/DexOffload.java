@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import pando.fabric.GlobalAddress;
 import pando.fabric.server.CallHandler;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.session.Operation;
 
 /**

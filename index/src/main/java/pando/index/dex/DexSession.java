@@ -7,8 +7,8 @@ import pando.fabric.StalledException;
 import pando.index.EntryVisitor;
 import pando.index.Lease;
 import pando.index.Partitioning;
+import pando.index.dex.node.NodeLayout;
 import pando.index.host.HostedSession;
-import pando.index.node.NodeLayout;
 import pando.index.session.KeyGroups;
 import pando.index.session.Request;
 

@@ -1,9 +1,9 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Frames;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.node.NodeLayout;
 import pando.index.session.TreeSize;
 
 /** Estimates how many entries the range of one compute server has, through its cache. */

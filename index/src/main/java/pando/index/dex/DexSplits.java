@@ -3,11 +3,11 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.index.bugs.PlantedBug;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Frames;
-import pando.index.cache.NodeCache;
-import pando.index.cache.Swizzles;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.cache.NodeCache;
+import pando.index.dex.cache.Swizzles;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * Splits full private nodes of a compute server, from the top down (eager splits, DEX section 7).

@@ -1,6 +1,6 @@
 package pando.index.dex;
 
-import pando.index.cache.CacheContext;
+import pando.index.dex.cache.CacheContext;
 
 /**
  * What uses which of a context's places for keys outside nodes. Only keys of more than 8 bytes need

@@ -3,8 +3,8 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.NodePlaces;
 
 /** Checks nodes that were read from the pool, and the addresses in them. */

@@ -5,11 +5,11 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CacheCounters;
-import pando.index.cache.CacheContext;
-import pando.index.cache.DirtyNodes;
-import pando.index.cache.Frames;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.DirtyNodes;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.node.NodeLayout;
 import pando.index.host.GatedWorker;
-import pando.index.node.NodeLayout;
 import pando.index.session.Failures;
 import pando.index.session.Request;
 

@@ -11,10 +11,10 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Swizzles;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Swizzles;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.session.Retry;
 
 /**

@@ -8,10 +8,10 @@ import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.cache.CacheContext;
-import pando.index.cache.Frames;
-import pando.index.cache.NodeCache;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.cache.NodeCache;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /**

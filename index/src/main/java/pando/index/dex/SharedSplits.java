@@ -6,8 +6,8 @@ import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.cache.CacheContext;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.CacheContext;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /**

@@ -8,8 +8,8 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 

@@ -2,7 +2,7 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import pando.index.cache.Frames;
+import pando.index.dex.cache.Frames;
 
 /** The cached leaves that an operation has read, and their versions at that time. */
 final class Trail {

@@ -8,8 +8,8 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Tree;
-import pando.index.node.NodeCheck;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeCheck;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.Findings;
 

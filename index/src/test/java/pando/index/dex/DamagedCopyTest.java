@@ -21,7 +21,7 @@ import pando.index.Entries;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * A shared node is damaged in the pool while compute servers have copies of it: what can be done

@@ -6,7 +6,7 @@ import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.index.Pokes;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /** Reads and damages DEX's nodes. */

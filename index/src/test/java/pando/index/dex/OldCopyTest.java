@@ -11,9 +11,9 @@ import pando.index.Entries;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
-import pando.index.cache.Frames;
-import pando.index.cache.NodeCache;
-import pando.index.node.NodeLayout;
+import pando.index.dex.cache.Frames;
+import pando.index.dex.cache.NodeCache;
+import pando.index.dex.node.NodeLayout;
 
 /** A compute server has a copy of a freed node at whose address there is another node now. */
 @Timeout(300)

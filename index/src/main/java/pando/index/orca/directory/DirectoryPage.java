@@ -3,7 +3,7 @@ package pando.index.orca.directory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Words;
-import pando.index.node.Checksums;
+import pando.index.pool.Checksums;
 
 /**
  * The bytes of a directory page, 1 KB: it covers the keys {@code low} to {@code high}, both

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Words;
-import pando.index.node.Checksums;
+import pando.index.pool.Checksums;
 
 /**
  * The bytes of a leaf: a header of 128 bytes, and 2 to 31 segments of 128 bytes.

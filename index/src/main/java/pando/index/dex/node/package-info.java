@@ -1,2 +1,2 @@
 /** The layout of a DEX node, in a frame and in the pool, and how a node is searched and checked. */
-package pando.index.node;
+package pando.index.dex.node;

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,11 +1,11 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * The part of a node's header that belongs to the cache: an optimistic lock, and the frame's place

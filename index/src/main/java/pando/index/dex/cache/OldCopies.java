@@ -1,9 +1,9 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.WaitLimit;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * Removes outdated copies from the cache: of nodes that a memory server changed, and of nodes that

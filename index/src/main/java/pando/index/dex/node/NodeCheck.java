@@ -1,4 +1,4 @@
-package pando.index.node;
+package pando.index.dex.node;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import java.util.BitSet;
@@ -16,7 +16,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * The nodes that a compute server caches, each in a frame of exactly a node's size.

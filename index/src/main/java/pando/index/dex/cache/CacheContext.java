@@ -1,11 +1,11 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.Worker;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * One worker's share of a {@link NodeCache}: its free frames, its scratch memory for nodes that are

@@ -1,9 +1,9 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.MemoryServerLostException;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 import pando.index.session.Marks;
 
 /**

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import pando.index.session.Gate;
 import pando.index.session.Marks;

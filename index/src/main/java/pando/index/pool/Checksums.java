@@ -1,4 +1,4 @@
-package pando.index.node;
+package pando.index.pool;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.memory.Words;

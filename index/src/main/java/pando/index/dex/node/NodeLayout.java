@@ -1,4 +1,4 @@
-package pando.index.node;
+package pando.index.dex.node;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 

@@ -1,4 +1,4 @@
-package pando.index.node;
+package pando.index.dex.node;
 
 /**
  * Odd multipliers of a checksum: a sum of words, each times its own. A change of any one word

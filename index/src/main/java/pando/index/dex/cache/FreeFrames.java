@@ -1,8 +1,8 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * The frames of a {@link NodeCache} that hold no node, all of them locked: a few that each context

@@ -1,4 +1,4 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
@@ -6,7 +6,7 @@ import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.WaitLimit;
 import pando.index.bugs.PlantedBug;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * Frees frames: cools nodes sampled at random, from the leaves upwards, and evicts those that have

@@ -1,9 +1,9 @@
-package pando.index.cache;
+package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 import pando.fabric.GlobalAddress;
-import pando.index.node.NodeLayout;
+import pando.index.dex.node.NodeLayout;
 
 /**
  * The links between cached nodes: a parent's swizzled pointer to its child's frame, and the child's
