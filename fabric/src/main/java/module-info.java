@@ -28,6 +28,7 @@ module pando.fabric {
       pando.cluster,
       pando.doors,
       pando.index,
+      pando.journal,
       pando.map,
       pando.metrics,
       pando.sim;

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.KeyOrder;
 
 /**
  * A key with which a range begins, or is to begin: a number in an index of words, or a byte string.

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import pando.fabric.memory.KeyOrder;
 
 /**
  * The range of keys that each compute server owns (logical partitioning, DEX section 4). Ranges are

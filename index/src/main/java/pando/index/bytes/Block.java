@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /**
  * A block: the records of a range of keys, in the order of the keys, cut into segments. It never

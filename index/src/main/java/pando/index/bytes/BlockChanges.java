@@ -8,7 +8,7 @@ import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Session;
 import pando.index.blob.Blobs;
 import pando.index.bugs.PlantedBug;

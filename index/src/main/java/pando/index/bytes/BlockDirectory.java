@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /**
  * The blocks of the keys that this process serves, in the order of their ranges, in two levels of

@@ -15,7 +15,7 @@ import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Partitioning;
 import pando.index.Partitioning.Bound;
 import pando.index.Session;

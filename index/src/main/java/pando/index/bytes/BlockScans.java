@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /** One session's neighbours and scans. */
 final class BlockScans {

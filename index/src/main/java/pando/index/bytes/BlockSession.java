@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.StackRoom;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Lease;
 import pando.index.session.Failures;
 import pando.index.session.Operation;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.index.BoundKey;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /** Checks the arguments of a {@link ByteSession}, with the same texts in each kind of them. */
 public final class ByteArguments {

@@ -21,7 +21,7 @@ import pando.fabric.PandoException;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.StackRoom;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Meters;
 import pando.index.MovablePartitions;
 import pando.index.Partitioning;

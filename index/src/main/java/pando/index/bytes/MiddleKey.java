@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /** Finds a key in the middle of those that a process serves. */
 final class MiddleKey {

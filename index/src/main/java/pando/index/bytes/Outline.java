@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /**
  * What a directory knows of the inside of a block: where its range begins, and which segment has a

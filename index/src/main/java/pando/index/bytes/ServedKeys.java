@@ -2,7 +2,7 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Partitioning;
 
 /**

@@ -2,7 +2,7 @@ package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 
 /** Changes of a block in the order of their keys, of each key the last one. Immutable. */
 final class SortedChanges implements OrderedRecords {

@@ -6,7 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import pando.index.KeyOrder;
+import pando.fabric.memory.KeyOrder;
 import pando.index.Seeds;
 
 class KeyOrderTest {

@@ -1,4 +1,4 @@
-package pando.index;
+package pando.fabric.memory;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 

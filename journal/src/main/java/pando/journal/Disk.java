@@ -1,0 +1,43 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.List;
+
+/**
+ * The files of one folder. All work with files goes through this, so tests can lose what a crash
+ * loses, and fail where a disk fails.
+ *
+ * <p>What is written to a file is safe once {@link DiskFile#force} has returned. That a file has
+ * its name, or has it no more, is safe once {@link #force} has returned.
+ *
+ * <p>Thread-safe. A thread that is interrupted in one of these methods, or calls one while it is
+ * interrupted, may find a file closed: threads of callers must not come here while a log is open.
+ */
+interface Disk {
+  /** Returns the names of all files, in no order. */
+  List<String> list() throws IOException;
+
+  /** Creates a file without bytes, and opens it. A file that has the name loses its bytes. */
+  DiskFile create(String name) throws IOException;
+
+  /**
+   * Opens a file.
+   *
+   * @throws NoSuchFileException if there is none
+   */
+  DiskFile open(String name) throws IOException;
+
+  /** Gives a file another name, in one step. A file that had this name is gone. */
+  void rename(String from, String to) throws IOException;
+
+  /** Removes a file, if it is there. */
+  void remove(String name) throws IOException;
+
+  /** Has all names as they are now on the disk. */
+  void force() throws IOException;
+
+  /** Returns the folder's place, for messages. */
+  @Override
+  String toString();
+}
