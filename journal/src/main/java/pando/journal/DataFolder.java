@@ -139,9 +139,11 @@ public final class DataFolder implements AutoCloseable {
   }
 
   /** Where the disk is full, entries can be read, and the log tries again. */
-  private void sortTailIfThereIsRoom() {
+  private void sortTailIfThereIsRoom() throws IOException {
     try {
       sortTail();
+    } catch (ForceFailedException e) {
+      throw e;
     } catch (IOException e) {
       System.getLogger("pando.journal")
           .log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);

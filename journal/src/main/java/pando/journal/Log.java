@@ -386,6 +386,9 @@ public final class Log implements AutoCloseable {
     while (goesOn) {
       try {
         goesOn = begun ? doSome() : begin();
+      } catch (ForceFailedException e) {
+        fail(e);
+        goesOn = false;
       } catch (IOException e) {
         goesOn = awaitRetry(e);
       } catch (Throwable e) {
@@ -455,7 +458,7 @@ public final class Log implements AutoCloseable {
               ? LogSegment.create(disk, id, nextFirst, options.segmentBytes())
               : file.renew(disk, id, nextFirst);
     } catch (IOException e) {
-      if (oldest == null) {
+      if (oldest == null || e instanceof ForceFailedException) {
         throw e;
       }
       sort(oldest);
