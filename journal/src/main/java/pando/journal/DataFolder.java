@@ -304,6 +304,38 @@ public final class DataFolder implements AutoCloseable {
     return log;
   }
 
+  /**
+   * Begins to write all entries anew. Nothing may be appended to the log until the load is finished
+   * or closed.
+   *
+   * @throws LogFullException if the disk has no room
+   */
+  public FolderLoad load() {
+    try {
+      return new FolderLoad(this, files.begin(0, log.cut()));
+    } catch (IOException e) {
+      throw full(e);
+    }
+  }
+
+  /** Has a file stand for all that was logged up to its end. */
+  void finish(Manifest.Sorted base) throws IOException {
+    List<Manifest.Sorted> before;
+    synchronized (lock) {
+      before = manifest.sorted();
+      store(manifest.with(List.of(base), Math.max(base.to(), manifest.logFrom())));
+    }
+    for (Manifest.Sorted file : before) {
+      files.remove(file);
+    }
+  }
+
+  LogFullException full(IOException cause) {
+    return new LogFullException(
+        "the folder cannot be written: folder=%s, cause=%s".formatted(disk, cause.getMessage()),
+        cause);
+  }
+
   /** Returns where the folder is. */
   @Override
   public String toString() {

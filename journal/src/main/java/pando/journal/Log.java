@@ -91,6 +91,9 @@ public final class Log implements AutoCloseable {
   /** Why there is no room, or no full segment can be sorted; {@code null} if it is not so. */
   private @Nullable Exception noRoom;
 
+  /** Whether a segment is wanted although there is room. */
+  private boolean cuts;
+
   private boolean begun;
   private boolean closing;
   private volatile @Nullable Throwable failure;
@@ -164,12 +167,7 @@ public final class Log implements AutoCloseable {
           reserved += bytes;
           return;
         }
-        if (noRoom != null) {
-          throw new LogFullException(
-              "the log has no room: folder=%s, bytes=%s, cause=%s"
-                  .formatted(disk, bytes, noRoom.getMessage()),
-              noRoom);
-        }
+        checkRoom(bytes);
         checkOpen();
         work.signal();
         roomChanged.awaitUninterruptibly();
@@ -259,6 +257,45 @@ public final class Log implements AutoCloseable {
     current = next;
     at = LogSegment.HEADER_BYTES;
     return next;
+  }
+
+  /**
+   * Goes on to a new segment, unless the current one is empty; returns the place where it begins.
+   *
+   * @throws LogFullException if there is no room for one
+   */
+  long cut() {
+    lock.lock();
+    try {
+      cuts = true;
+      while (true) {
+        check();
+        checkOpen();
+        LogSegment segment = current;
+        if (segment != null && at == LogSegment.HEADER_BYTES) {
+          return segment.first();
+        }
+        if (!ready.isEmpty()) {
+          return roll().first();
+        }
+        checkRoom(options.segmentBytes());
+        work.signal();
+        roomChanged.awaitUninterruptibly();
+      }
+    } finally {
+      cuts = false;
+      lock.unlock();
+    }
+  }
+
+  private void checkRoom(long bytes) {
+    Exception cause = noRoom;
+    if (cause != null) {
+      throw new LogFullException(
+          "the log has no room: folder=%s, bytes=%s, cause=%s"
+              .formatted(disk, bytes, cause.getMessage()),
+          cause);
+    }
   }
 
   /** Skips what is before a place of a segment. */
@@ -444,7 +481,7 @@ public final class Log implements AutoCloseable {
 
   private boolean needsSegment() {
     LogSegment last = current;
-    return last != null && ready.isEmpty() && at > last.bytes() / 2;
+    return last != null && ready.isEmpty() && (cuts || at > last.bytes() / 2);
   }
 
   /** Makes a segment; if the disk has no room for one, that of the oldest that is full. */
