@@ -41,6 +41,8 @@ public final class Log implements AutoCloseable {
    * becomes the next segment. If more than 16 are full, changes wait in their reservation.
    */
 
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
   /** So many segments may be full and not sorted before changes wait. */
   private static final int FULL_MAX = 16;
 
@@ -433,6 +435,19 @@ public final class Log implements AutoCloseable {
         goesOn = false;
       }
     }
+    removeSpare();
+  }
+
+  private void removeSpare() {
+    LogSegment unused = spare;
+    spare = null;
+    if (unused != null) {
+      try {
+        unused.remove(disk);
+      } catch (IOException e) {
+        LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + unused.name(), e);
+      }
+    }
   }
 
   private boolean begin() throws IOException {
@@ -586,15 +601,13 @@ public final class Log implements AutoCloseable {
       List<Runnable> closings = new ArrayList<>();
       full.forEach(segment -> closings.add(segment::close));
       ready.forEach(segment -> closings.add(segment::close));
-      for (LogSegment segment : new LogSegment[] {current, spare}) {
-        if (segment != null) {
-          closings.add(segment::close);
-        }
+      LogSegment last = current;
+      if (last != null) {
+        closings.add(last::close);
       }
       full.clear();
       ready.clear();
       current = null;
-      spare = null;
       Closing.all(closings);
     } finally {
       lock.unlock();
