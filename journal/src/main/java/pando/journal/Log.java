@@ -52,9 +52,6 @@ public final class Log implements AutoCloseable {
   /** Under {@link SyncPolicy#EVERYSEC}: the longest force of the disk that no change waits for. */
   private static final long STALL_NANOS = 2_000_000_000;
 
-  /** What a SYNCED takes at the most, with the PAD in front of it. */
-  private static final int MARK_BYTES = RecordFormat.PAGE + RecordFormat.SYNCED_BYTES;
-
   private final Disk disk;
   private final UUID id;
   private final LogOptions options;
@@ -165,7 +162,7 @@ public final class Log implements AutoCloseable {
     try {
       while (true) {
         check();
-        if (full.size() <= FULL_MAX && reserved + bytes <= available()) {
+        if (full.size() <= FULL_MAX && reserved + bytes <= available(at)) {
           reserved += bytes;
           return;
         }
@@ -189,10 +186,14 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Returns how many bytes can be promised to changes. */
-  private long available() {
+  /**
+   * Returns how many bytes can be promised to changes.
+   *
+   * @param used of the current segment
+   */
+  private long available(int used) {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
-    long left = current == null ? 0 : Math.max(0, current.bytes() - at - lost);
+    long left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
     long whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
     return left + whole * ready.size();
   }
@@ -231,7 +232,7 @@ public final class Log implements AutoCloseable {
 
   private void write(RecordBuilder record, int bytes, int inner) {
     LogSegment segment = current;
-    if (segment == null || segment.bytes() - at < bytes) {
+    if (segment == null || endOfChanges(segment) - at < bytes) {
       segment = roll();
     }
     boolean wasRoomy = at <= segment.bytes() / 2;
@@ -241,6 +242,11 @@ public final class Log implements AutoCloseable {
     if (wasRoomy && at > segment.bytes() / 2) {
       work.signal();
     }
+  }
+
+  /** Returns where changes end in a segment: its last page is for a CLOSED. */
+  private static int endOfChanges(LogSegment segment) {
+    return segment.bytes() - RecordFormat.PAGE;
   }
 
   /** Goes on to the next segment. */
@@ -318,8 +324,9 @@ public final class Log implements AutoCloseable {
         return;
       }
       int page = (at + RecordFormat.PAGE - 1) & -RecordFormat.PAGE;
-      boolean fits = segment.bytes() - page >= RecordFormat.SYNCED_BYTES;
-      if (fits && reserved + MARK_BYTES <= available()) {
+      int behind = page + RecordFormat.SYNCED_BYTES;
+      boolean fits = kind == RecordFormat.CLOSED || behind <= endOfChanges(segment);
+      if (fits && reserved <= available(behind)) {
         pad(segment, page);
         marks.mark(kind, synced);
         segment.write(at, marks, RecordFormat.SYNCED_BYTES, sums, marks.innerSum());
