@@ -77,8 +77,9 @@ public final class DataFolder implements AutoCloseable {
   }
 
   /** As {@link #open(Path, String, LogOptions)}; {@code unlock} is run at its end. */
-  static DataFolder open(Disk disk, String kind, LogOptions options, Runnable unlock)
+  static DataFolder open(Disk given, String kind, LogOptions options, Runnable unlock)
       throws IOException {
+    Disk disk = new FailStopDisk(given);
     Manifest found = Manifest.load(disk);
     Manifest manifest = found == null ? create(disk, kind) : found;
     if (!manifest.kind().equals(kind)) {

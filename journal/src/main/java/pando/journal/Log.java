@@ -46,7 +46,7 @@ public final class Log implements AutoCloseable {
   /** So many segments may be full and not sorted before changes wait. */
   private static final int FULL_MAX = 16;
 
-  /** How long the keeper waits after a failure. */
+  /** How long it takes until something is tried again that has failed. */
   private static final long RETRY_NANOS = 1_000_000_000;
 
   /** Under {@link SyncPolicy#EVERYSEC}: the longest force of the disk that no change waits for. */
@@ -57,14 +57,15 @@ public final class Log implements AutoCloseable {
   private final LogOptions options;
   private final LogOwner owner;
   private final Syncer syncer;
-  private final Thread keeper;
+  private final Thread preparer;
+  private final Thread sorter;
 
   private final ReentrantLock lock = new ReentrantLock();
 
   /** Room was made, or it is known that there is none. */
   private final Condition roomChanged = lock.newCondition();
 
-  /** There is something to do for the keeper. */
+  /** There is something to prepare or to sort. */
   private final Condition work = lock.newCondition();
 
   private final RecordSum sums = new RecordSum();
@@ -110,13 +111,15 @@ public final class Log implements AutoCloseable {
     this.nextFirst = first;
     this.end = first;
     this.syncer = new Syncer(this, options.sync(), first);
-    this.keeper = Thread.ofPlatform().daemon().name("pando-log-keeper").unstarted(this::keep);
+    this.preparer = thread("pando-log-preparer", this::prepare);
+    this.sorter = thread("pando-log-sorter", this::sortFull);
   }
 
   /** Starts the threads; returns once there is room for changes, or it is known that there is none. */
   void start() {
     syncer.start();
-    keeper.start();
+    preparer.start();
+    sorter.start();
     lock.lock();
     try {
       while (!begun && noRoom == null && failure == null) {
@@ -168,7 +171,7 @@ public final class Log implements AutoCloseable {
         }
         checkRoom(bytes);
         checkOpen();
-        work.signal();
+        work.signalAll();
         roomChanged.awaitUninterruptibly();
       }
     } finally {
@@ -240,7 +243,7 @@ public final class Log implements AutoCloseable {
     at += bytes;
     end = segment.first() + at;
     if (wasRoomy && at > segment.bytes() / 2) {
-      work.signal();
+      work.signalAll();
     }
   }
 
@@ -260,7 +263,7 @@ public final class Log implements AutoCloseable {
       pad(before, before.bytes());
       end = before.behind();
       full.add(before);
-      work.signal();
+      work.signalAll();
     }
     current = next;
     at = LogSegment.HEADER_BYTES;
@@ -287,7 +290,7 @@ public final class Log implements AutoCloseable {
           return roll().first();
         }
         checkRoom(options.segmentBytes());
-        work.signal();
+        work.signalAll();
         roomChanged.awaitUninterruptibly();
       }
     } finally {
@@ -425,13 +428,23 @@ public final class Log implements AutoCloseable {
         cause);
   }
 
-  // What the keeper does.
+  // What is done in the background.
 
-  private void keep() {
+  /** A thread's work. */
+  private interface Work {
+    /** Waits for something to do, and does it; returns {@code false} where the log ends. */
+    boolean doSome() throws IOException;
+  }
+
+  private Thread thread(String name, Work work) {
+    return Thread.ofPlatform().daemon().name(name).unstarted(() -> run(work));
+  }
+
+  private void run(Work work) {
     boolean goesOn = true;
     while (goesOn) {
       try {
-        goesOn = begun ? doSome() : begin();
+        goesOn = work.doSome();
       } catch (ForceFailedException e) {
         fail(e);
         goesOn = false;
@@ -442,22 +455,43 @@ public final class Log implements AutoCloseable {
         goesOn = false;
       }
     }
-    removeSpare();
   }
 
-  private void removeSpare() {
-    LogSegment unused = spare;
-    spare = null;
-    if (unused != null) {
-      try {
-        unused.remove(disk);
-      } catch (IOException e) {
-        LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + unused.name(), e);
+  private boolean prepare() throws IOException {
+    if (!begun) {
+      begin();
+      return true;
+    }
+    LogSegment file;
+    lock.lock();
+    try {
+      while (!needsSegment()) {
+        if (isEnding()) {
+          return false;
+        }
+        work.awaitUninterruptibly();
       }
+      file = spare;
+      spare = null;
+    } finally {
+      lock.unlock();
+    }
+    LogSegment made =
+        file == null
+            ? LogSegment.create(disk, id, nextFirst, options.segmentBytes())
+            : file.renew(disk, id, nextFirst);
+    lock.lock();
+    try {
+      nextFirst = made.behind();
+      ready.add(made);
+      haveRoom();
+      return true;
+    } finally {
+      lock.unlock();
     }
   }
 
-  private boolean begin() throws IOException {
+  private void begin() throws IOException {
     owner.begin();
     LogSegment first = LogSegment.create(disk, id, nextFirst, options.segmentBytes());
     lock.lock();
@@ -467,38 +501,9 @@ public final class Log implements AutoCloseable {
       at = LogSegment.HEADER_BYTES;
       begun = true;
       haveRoom();
-      return true;
     } finally {
       lock.unlock();
     }
-  }
-
-  /** Waits for work, and does a piece of it; returns {@code false} where the log ends. */
-  private boolean doSome() throws IOException {
-    boolean needsSegment;
-    LogSegment oldest;
-    lock.lock();
-    try {
-      while (true) {
-        if (closing || failure != null) {
-          return false;
-        }
-        oldest = full.peek();
-        needsSegment = needsSegment();
-        if (needsSegment || oldest != null) {
-          break;
-        }
-        work.awaitUninterruptibly();
-      }
-    } finally {
-      lock.unlock();
-    }
-    if (needsSegment) {
-      addReady(oldest);
-    } else if (oldest != null) {
-      sort(oldest);
-    }
-    return true;
   }
 
   private boolean needsSegment() {
@@ -506,48 +511,45 @@ public final class Log implements AutoCloseable {
     return last != null && ready.isEmpty() && (cuts || at > last.bytes() / 2);
   }
 
-  /** Makes a segment; if the disk has no room for one, that of the oldest that is full. */
-  private void addReady(@Nullable LogSegment oldest) throws IOException {
-    LogSegment made;
-    LogSegment file = spare;
-    try {
-      spare = null;
-      made =
-          file == null
-              ? LogSegment.create(disk, id, nextFirst, options.segmentBytes())
-              : file.renew(disk, id, nextFirst);
-    } catch (IOException e) {
-      if (oldest == null || e instanceof ForceFailedException) {
-        throw e;
-      }
-      sort(oldest);
-      return;
-    }
+  private boolean sortFull() throws IOException {
+    LogSegment oldest;
     lock.lock();
     try {
-      nextFirst = made.behind();
-      ready.add(made);
-      haveRoom();
+      while (full.isEmpty()) {
+        if (isEnding()) {
+          return false;
+        }
+        work.awaitUninterruptibly();
+      }
+      oldest = full.getFirst();
+      if (isEnding()) {
+        return false;
+      }
     } finally {
       lock.unlock();
     }
-  }
-
-  private void sort(LogSegment oldest) throws IOException {
     syncer.await(end);
     owner.sort(oldest);
+    boolean isSpare;
     lock.lock();
     try {
       full.remove();
+      isSpare = spare == null && oldest.bytes() == options.segmentBytes();
+      if (isSpare) {
+        spare = oldest;
+      }
       haveRoom();
     } finally {
       lock.unlock();
     }
-    if (spare == null && oldest.bytes() == options.segmentBytes()) {
-      spare = oldest;
-    } else {
+    if (!isSpare) {
       oldest.remove(disk);
     }
+    return true;
+  }
+
+  private boolean isEnding() {
+    return closing || failure != null;
   }
 
   private void haveRoom() {
@@ -562,10 +564,10 @@ public final class Log implements AutoCloseable {
       noRoom = cause;
       roomChanged.signalAll();
       long left = RETRY_NANOS;
-      while (left > 0 && !closing && failure == null) {
+      while (left > 0 && !isEnding()) {
         left = awaitWork(left);
       }
-      return !closing && failure == null;
+      return !isEnding();
     } finally {
       lock.unlock();
     }
@@ -575,7 +577,7 @@ public final class Log implements AutoCloseable {
     try {
       return work.awaitNanos(nanos);
     } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts the keeper of a log", e);
+      throw new IllegalStateException("nobody interrupts the threads of a log", e);
     }
   }
 
@@ -598,8 +600,21 @@ public final class Log implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    Closing.join(keeper);
-    Closing.all(syncer::close, this::closeFiles, this::check);
+    Closing.join(preparer);
+    Closing.join(sorter);
+    Closing.all(syncer::close, this::removeSpare, this::closeFiles, this::check);
+  }
+
+  private void removeSpare() {
+    LogSegment unused = spare;
+    spare = null;
+    if (unused != null) {
+      try {
+        unused.remove(disk);
+      } catch (IOException e) {
+        LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + unused.name(), e);
+      }
+    }
   }
 
   private void closeFiles() {

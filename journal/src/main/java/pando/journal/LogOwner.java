@@ -2,7 +2,10 @@ package pando.journal;
 
 import java.io.IOException;
 
-/** What a log asks of its folder. Its keeper calls this, one call at a time. */
+/**
+ * What a log asks of its folder, from threads of its own. {@link #sort} is called for one segment
+ * after the other, in ascending order, once {@link #begin} has returned.
+ */
 interface LogOwner {
   /**
    * Makes all that was logged before independent of the segments it was found in. It is called
