@@ -1,0 +1,341 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
+
+/**
+ * A folder that keeps all changes of an index. A program uses it in this order:
+ *
+ * <ol>
+ *   <li>{@link #open} finds what was kept, and checks the log.
+ *   <li>{@link #entries} returns all of it, in ascending order, for a new index.
+ *   <li>{@link #begin} starts the {@link Log}, to which each change is appended from then on.
+ *   <li>{@link #close}.
+ * </ol>
+ *
+ * <p>A process that is killed leaves the folder as it is, and {@link #open} finds all again. What
+ * lies in the folder is drawn in {@code Manifest}, {@code LogSegment}, {@code RecordFormat} and
+ * {@code SortedFileFormat}.
+ *
+ * <p>Thread-safe, but {@link #entries} must be read to its end before {@link #begin}.
+ */
+public final class DataFolder implements AutoCloseable {
+  private final Disk disk;
+  private final Runnable unlock;
+  private final SortedFiles files;
+  private final Log log;
+  private final Merger merger;
+
+  /** Guards the manifest, in memory and in the folder. */
+  private final Object lock = new Object();
+
+  private Manifest manifest;
+
+  /** What was found in the log, until it is in sorted files. */
+  private @Nullable LogTail tail;
+
+  private DataFolder(
+      Disk disk, LogOptions options, Runnable unlock, Manifest manifest, LogTail tail) {
+    this.disk = disk;
+    this.unlock = unlock;
+    this.manifest = manifest;
+    this.tail = tail;
+    this.files = new SortedFiles(disk, manifest);
+    this.log = new Log(disk, manifest.id(), tail.behind(), options, new Owner());
+    this.merger = new Merger(this, files);
+  }
+
+  /**
+   * Opens a folder, and makes it if it is not there.
+   *
+   * @param kind of the index: entries of another kind mean something else
+   * @throws IllegalArgumentException if it is of another kind, or has other files and is no data
+   *     folder
+   * @throws DamagedLogException if a file is damaged, or a newer Pando wrote it
+   * @throws DataFolderException if it is in use, or the system does not let this process use it
+   */
+  public static DataFolder open(Path folder, String kind, LogOptions options) {
+    try {
+      Path made = Files.createDirectories(folder).toRealPath();
+      FolderLock lock = FolderLock.acquire(made);
+      try {
+        return open(new FolderDisk(made), kind, options, lock::close);
+      } catch (Throwable e) {
+        Closing.after(e, lock::close);
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new DataFolderException(
+          "the folder cannot be opened: folder=%s, cause=%s".formatted(folder, e), e);
+    }
+  }
+
+  /** As {@link #open(Path, String, LogOptions)}; {@code unlock} is run at its end. */
+  static DataFolder open(Disk disk, String kind, LogOptions options, Runnable unlock)
+      throws IOException {
+    Manifest found = Manifest.load(disk);
+    Manifest manifest = found == null ? create(disk, kind) : found;
+    if (!manifest.kind().equals(kind)) {
+      throw new IllegalArgumentException(
+          "the folder has another kind of entries: folder=%s, kind=%s, expected=%s"
+              .formatted(disk, manifest.kind(), kind));
+    }
+    removeLeftovers(disk, manifest);
+    LogTail tail = LogTail.open(disk, manifest);
+    DataFolder opened = new DataFolder(disk, options, unlock, manifest, tail);
+    try {
+      opened.checkFiles();
+      opened.sortTailIfThereIsRoom();
+      return opened;
+    } catch (Throwable e) {
+      Closing.after(e, opened::closeTail);
+      throw e;
+    }
+  }
+
+  private static Manifest create(Disk disk, String kind) throws IOException {
+    for (String name : disk.list()) {
+      boolean isOwn = name.equals(FolderLock.NAME) || name.equals(FolderLock.OWNER);
+      if (!isOwn && !isLeftover(name)) {
+        throw new IllegalArgumentException(
+            "the folder has files, but no manifest: folder=%s, file=%s".formatted(disk, name));
+      }
+    }
+    Manifest made = new Manifest(UUID.randomUUID(), kind, "", List.of(), 0);
+    made.store(disk);
+    return made;
+  }
+
+  private static boolean isLeftover(String name) {
+    boolean isOurs =
+        name.startsWith(Manifest.NAME)
+            || name.startsWith(Manifest.Sorted.PREFIX)
+            || name.startsWith(LogSegment.PREFIX);
+    return isOurs && name.endsWith(Manifest.NEW);
+  }
+
+  private static void removeLeftovers(Disk disk, Manifest manifest) throws IOException {
+    List<String> named = manifest.sorted().stream().map(Manifest.Sorted::name).toList();
+    for (String name : disk.list()) {
+      long first = LogTail.firstOf(name);
+      boolean isSorted = Manifest.Sorted.isName(name) && !named.contains(name);
+      if (isLeftover(name) || isSorted || (first >= 0 && first < manifest.logFrom())) {
+        disk.remove(name);
+      }
+    }
+  }
+
+  /** Checks that all sorted files are there, and are those that the manifest names. */
+  private void checkFiles() throws IOException {
+    for (Manifest.Sorted file : manifest().sorted()) {
+      files.open(file).close();
+    }
+  }
+
+  /** Where the disk is full, entries can be read, and the log tries again. */
+  private void sortTailIfThereIsRoom() {
+    try {
+      sortTail();
+    } catch (IOException e) {
+      System.getLogger("pando.journal")
+          .log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);
+    }
+  }
+
+  /** Makes what was found in the log independent of its segments, and removes them. */
+  private void sortTail() throws IOException {
+    LogTail found = tail;
+    if (found == null) {
+      return;
+    }
+    List<LogTail.Part> parts = found.parts();
+    for (int i = 0; i < parts.size(); i++) {
+      LogTail.Part part = parts.get(i);
+      boolean isLast = i == parts.size() - 1;
+      sort(part.segment(), part.end(), isLast ? found.behind() : part.segment().behind());
+    }
+    found.remove();
+    tail = null;
+  }
+
+  /**
+   * Writes a sorted file of a segment, and enters it into the manifest.
+   *
+   * @param end place in the segment behind its records
+   * @param to place in the log where the next segment begins
+   */
+  private void sort(LogSegment segment, int end, long to) throws IOException {
+    Manifest before = manifest();
+    if (to <= before.logFrom()) {
+      return;
+    }
+    SegmentSorter entries = SegmentWalk.changes(segment, end);
+    Manifest.Sorted made =
+        entries.isEmpty()
+            ? null
+            : files.write(before.sortedTo(), to, entries.sorted(), () -> false);
+    boolean isNamed;
+    synchronized (lock) {
+      isNamed = to > manifest.logFrom();
+      if (isNamed) {
+        List<Manifest.Sorted> all = new ArrayList<>(manifest.sorted());
+        if (made != null) {
+          all.add(made);
+        }
+        store(manifest.with(all, to));
+      }
+    }
+    if (made != null && !isNamed) {
+      files.remove(made);
+    }
+    merger.look();
+  }
+
+  /**
+   * Replaces some sorted files by one that has all their entries.
+   *
+   * @return whether all were still there
+   */
+  boolean replace(List<Manifest.Sorted> some, Manifest.Sorted by) throws IOException {
+    synchronized (lock) {
+      List<Manifest.Sorted> all = new ArrayList<>(manifest.sorted());
+      int first = all.indexOf(some.getFirst());
+      if (first < 0
+          || first + some.size() > all.size()
+          || !all.subList(first, first + some.size()).equals(some)) {
+        return false;
+      }
+      all.subList(first, first + some.size()).clear();
+      all.add(first, by);
+      store(manifest.with(all, manifest.logFrom()));
+      return true;
+    }
+  }
+
+  private void store(Manifest next) throws IOException {
+    next.store(disk);
+    manifest = next;
+  }
+
+  Manifest manifest() {
+    synchronized (lock) {
+      return manifest;
+    }
+  }
+
+  /** Returns the names of the codecs that {@link #setCodecs} has set; empty if none has. */
+  public String codecs() {
+    return manifest().codecs();
+  }
+
+  /**
+   * Keeps the names of the codecs of keys and values.
+   *
+   * @param names without line breaks
+   */
+  public void setCodecs(String names) {
+    if (names.lines().count() != 1 || !names.equals(names.strip())) {
+      throw new IllegalArgumentException("no names of codecs: codecs=" + names);
+    }
+    try {
+      synchronized (lock) {
+        store(manifest.withCodecs(names));
+      }
+    } catch (IOException e) {
+      throw new DataFolderException(
+          "the manifest cannot be written: folder=%s, cause=%s".formatted(disk, e), e);
+    }
+  }
+
+  /** Returns how many entries {@link #entries} has at the most. */
+  public long entriesMax() {
+    long found = 0;
+    LogTail unsorted = tail;
+    if (unsorted != null) {
+      for (LogTail.Part part : unsorted.parts()) {
+        found += part.end() / RecordFormat.HEAD;
+      }
+    }
+    return found + manifest().sorted().stream().mapToLong(Manifest.Sorted::entries).sum();
+  }
+
+  /**
+   * Returns all entries that are kept, without removals. To be called and closed before {@link
+   * #begin}.
+   *
+   * @throws DamagedLogException if a file is damaged; also from {@link EntryStream#next}
+   */
+  public EntryStream entries() {
+    try {
+      Manifest now = manifest();
+      List<EntryStream> later = new ArrayList<>();
+      LogTail unsorted = tail;
+      if (unsorted != null) {
+        for (LogTail.Part part : unsorted.parts()) {
+          if (part.segment().first() >= now.logFrom()) {
+            later.add(SegmentWalk.changes(part.segment(), part.end()).sorted());
+          }
+        }
+      }
+      return files.read(now.sorted(), later, false);
+    } catch (IOException e) {
+      throw new DataFolderException(
+          "the folder cannot be read: folder=%s, cause=%s".formatted(disk, e), e);
+    }
+  }
+
+  /** Starts the log, once the index has all {@link #entries}. */
+  public Log begin() {
+    log.start();
+    merger.start();
+    return log;
+  }
+
+  /** Returns the log, to which changes are appended after {@link #begin}. */
+  public Log log() {
+    return log;
+  }
+
+  /** Returns where the folder is. */
+  @Override
+  public String toString() {
+    return disk.toString();
+  }
+
+  private void closeTail() {
+    LogTail unsorted = tail;
+    if (unsorted != null) {
+      unsorted.close();
+    }
+  }
+
+  /**
+   * Ends the log and unlocks the folder. All that was appended is on the disk then. A second call
+   * does nothing.
+   *
+   * @throws LogFailedException if the log has failed
+   */
+  @Override
+  public void close() {
+    Closing.all(merger::close, log::close, this::closeTail, unlock);
+  }
+
+  /** What the log asks for. */
+  private final class Owner implements LogOwner {
+    @Override
+    public void begin() throws IOException {
+      sortTail();
+    }
+
+    @Override
+    public void sort(LogSegment full) throws IOException {
+      DataFolder.this.sort(full, full.bytes(), full.behind());
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package pando.journal;
+
+import pando.fabric.PandoException;
+
+/**
+ * A data folder cannot be opened, read or written: another process has it open, rights are missing,
+ * or the disk has failed. The message names the folder and says what is wrong. Nothing was changed.
+ */
+public final class DataFolderException extends PandoException {
+  private static final long serialVersionUID = 1L;
+
+  /** Creates the exception with what is wrong and every value that matters. */
+  public DataFolderException(String message) {
+    super(message);
+  }
+
+  /** Creates the exception with what is wrong and what caused it. */
+  public DataFolderException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

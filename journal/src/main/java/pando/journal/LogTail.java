@@ -1,0 +1,142 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.TreeSet;
+import pando.fabric.memory.Closing;
+
+/**
+ * The segments that a folder has when it is opened, and where their records end: at the first place
+ * without a whole record. What is behind was never acknowledged as being on the disk, or the disk
+ * has lost it. So if a record behind says that the log was on the disk beyond that place, the log is
+ * damaged in the middle.
+ *
+ * <p>Each segment is forced before it is read: after a process was killed, or a force has failed,
+ * its pages may be in memory alone.
+ */
+final class LogTail implements AutoCloseable {
+  private static final int NAME_LENGTH = LogSegment.PREFIX.length() + 2 * Long.BYTES;
+
+  private final Disk disk;
+
+  /** All segments; records are in the first of them. */
+  private final List<LogSegment> segments = new ArrayList<>();
+
+  private final List<Part> parts = new ArrayList<>();
+  private long behind;
+
+  /**
+   * The records of a segment.
+   *
+   * @param end place in the segment behind the last one
+   */
+  record Part(LogSegment segment, int end) {
+    /** Returns the place in the log behind the last record. */
+    private long lsn() {
+      return segment.first() + end;
+    }
+  }
+
+  private LogTail(Disk disk, long from) {
+    this.disk = disk;
+    this.behind = from;
+  }
+
+  /**
+   * Opens the segments of a folder from where its log begins.
+   *
+   * @throws DamagedLogException if one is missing, or the log is damaged
+   */
+  static LogTail open(Disk disk, Manifest manifest) throws IOException {
+    LogTail tail = new LogTail(disk, manifest.logFrom());
+    try {
+      tail.openSegments(manifest);
+      tail.findRecords();
+      return tail;
+    } catch (Throwable e) {
+      Closing.after(e, tail::close);
+      throw e;
+    }
+  }
+
+  /** Returns the place that a name of a segment has, -1 if it is no such name. */
+  static long firstOf(String name) {
+    if (name.length() != NAME_LENGTH || !name.startsWith(LogSegment.PREFIX)) {
+      return -1;
+    }
+    try {
+      return HexFormat.fromHexDigitsToLong(name, LogSegment.PREFIX.length(), NAME_LENGTH);
+    } catch (IllegalArgumentException e) {
+      return -1; // It is somebody else's file.
+    }
+  }
+
+  private void openSegments(Manifest manifest) throws IOException {
+    TreeSet<Long> firsts = new TreeSet<>();
+    for (String name : disk.list()) {
+      firsts.add(firstOf(name));
+    }
+    for (long first : firsts.tailSet(manifest.logFrom())) {
+      if (first != behind) {
+        throw new DamagedLogException(
+            "a segment of the log is missing: file=%s, folder=%s, next=%s"
+                .formatted(LogSegment.nameOf(behind), disk, LogSegment.nameOf(first)));
+      }
+      LogSegment segment = LogSegment.open(disk, LogSegment.nameOf(first), manifest.id());
+      segments.add(segment);
+      behind = segment.behind();
+    }
+  }
+
+  private void findRecords() throws IOException {
+    Part last = null;
+    for (LogSegment segment : segments) {
+      segment.force();
+      SegmentWalk walk = new SegmentWalk(segment);
+      int end = LogSegment.HEADER_BYTES;
+      if (last == null || last.end() == last.segment().bytes()) {
+        walk.toEnd();
+        end = walk.end();
+        last = new Part(segment, end);
+        parts.add(last);
+      }
+      long synced = walk.syncedBehind(end);
+      if (synced > last.lsn()) {
+        throw new DamagedLogException(
+            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that all"
+                    + " was on the disk up to place %x, which is %s bytes more")
+                .formatted(
+                    last.segment().name(),
+                    last.end(),
+                    disk,
+                    segment.name(),
+                    synced,
+                    synced - last.lsn()));
+      }
+    }
+  }
+
+  /** Returns the segments that have records, in ascending order. */
+  List<Part> parts() {
+    return parts;
+  }
+
+  /** Returns the place behind all segments. */
+  long behind() {
+    return behind;
+  }
+
+  /** Removes all segments. */
+  void remove() throws IOException {
+    for (LogSegment segment : segments) {
+      segment.remove(disk);
+    }
+  }
+
+  @Override
+  public void close() {
+    Closing.all(segments.stream().<Runnable>map(segment -> segment::close).toList());
+  }
+}

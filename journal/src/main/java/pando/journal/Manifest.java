@@ -1,0 +1,223 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What counts in a data folder: a text of less than 64 KiB, which is replaced as a whole.
+ *
+ * <pre>
+ * pando-data 1                                     version of the folder's formats
+ * id 5f0c...                                       a UUID, which all its files have
+ * kind words                                       or byte-strings
+ * codecs strings longs                             of the map without a name; not there before it is
+ * sorted 7 0 1a2b3c00 1000000 sha256=...           number, lsns from and to, entries, its footer's sum
+ * log-from 1a2b3c00                                what is below is in the sorted files
+ * crc32c 9e107d9d                                  of all lines above
+ * </pre>
+ *
+ * <p>Sorted files follow one another without gaps, the oldest first. The first begins with place 0,
+ * and is the base: it has no removals. So all changes up to {@code log-from} are in sorted files,
+ * and all later ones in the segments of the log that begin there.
+ *
+ * <p>A file that counts is written under its name and {@value #NEW}, forced, renamed, and its name
+ * is forced; only then is it used, or named here. What the manifest does not name any more is
+ * removed after that. So after a crash the folder has the old manifest or the new one, and all that
+ * it names. Nothing else is ever removed but files ending in {@value #NEW}, sorted files that are
+ * not named, and segments below {@code log-from}.
+ *
+ * @param kind of the index that the folder is of
+ * @param codecs their names, one space between them; empty if there are none yet
+ * @param sorted the sorted files, oldest first
+ * @param logFrom place where the first segment of the log begins
+ */
+record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long logFrom) {
+  static final String NAME = "manifest";
+  static final String NEW = ".new";
+
+  private static final String FORMAT = "pando-data";
+  private static final String VERSION = "1";
+  private static final int BYTES_MAX = 64 << 10;
+  private static final int HEX = 16;
+
+  /** Keeps a copy. */
+  Manifest {
+    sorted = List.copyOf(sorted);
+  }
+
+  /**
+   * A sorted file.
+   *
+   * @param number of its name
+   * @param from place in the log, 0 in a base
+   * @param to place in the log behind its changes
+   * @param entries removals, too
+   * @param sha256 of its bytes in front of the sum, in hexadecimal digits
+   */
+  record Sorted(int number, long from, long to, long entries, String sha256) {
+    static final String PREFIX = "sorted-";
+
+    /** Returns the name of the file. */
+    String name() {
+      return PREFIX + number;
+    }
+
+    /** Returns whether a name is that of a sorted file. */
+    static boolean isName(String name) {
+      return name.matches(PREFIX + "[0-9]+");
+    }
+
+    private String line() {
+      return "sorted %d %x %x %d sha256=%s".formatted(number, from, to, entries, sha256);
+    }
+  }
+
+  /** Returns the greatest number of a sorted file, 0 if there is none. */
+  int lastNumber() {
+    return sorted.stream().mapToInt(Sorted::number).max().orElse(0);
+  }
+
+  /** Returns the place in the log up to which sorted files have its changes. */
+  long sortedTo() {
+    return sorted.isEmpty() ? 0 : sorted.getLast().to();
+  }
+
+  /** Returns this with other sorted files, and the place where the log goes on behind them. */
+  Manifest with(List<Sorted> files, long newLogFrom) {
+    return new Manifest(id, kind, codecs, files, newLogFrom);
+  }
+
+  /** Returns this with codecs. */
+  Manifest withCodecs(String names) {
+    return new Manifest(id, kind, names, sorted, logFrom);
+  }
+
+  /** Makes this the manifest of a folder. It is on the disk when this returns. */
+  void store(Disk disk) throws IOException {
+    byte[] text = text().getBytes(StandardCharsets.UTF_8);
+    if (text.length >= BYTES_MAX) {
+      throw new IllegalStateException("the manifest is too long: bytes=" + text.length);
+    }
+    try (DiskFile file = disk.create(NAME + NEW)) {
+      file.write(0, ByteBuffer.wrap(text));
+      file.force();
+    }
+    disk.rename(NAME + NEW, NAME);
+    disk.force();
+  }
+
+  /** Returns the text of the file. */
+  String text() {
+    StringBuilder text = new StringBuilder();
+    text.append(FORMAT).append(' ').append(VERSION).append('\n');
+    text.append("id ").append(id).append('\n');
+    text.append("kind ").append(kind).append('\n');
+    if (!codecs.isEmpty()) {
+      text.append("codecs ").append(codecs).append('\n');
+    }
+    sorted.forEach(file -> text.append(file.line()).append('\n'));
+    text.append("log-from ").append(Long.toHexString(logFrom)).append('\n');
+    String sum = sum(text);
+    return text.append("crc32c ").append(sum).append('\n').toString();
+  }
+
+  private static String sum(CharSequence text) {
+    CRC32C crc = new CRC32C();
+    crc.update(StandardCharsets.UTF_8.encode(text.toString()));
+    return HexFormat.of().toHexDigits((int) crc.getValue());
+  }
+
+  /**
+   * Reads the manifest of a folder; returns {@code null} if it has none.
+   *
+   * @throws DamagedLogException if it is damaged, or of a newer version
+   */
+  static @Nullable Manifest load(Disk disk) throws IOException {
+    if (!disk.list().contains(NAME)) {
+      return null;
+    }
+    try (DiskFile file = disk.open(NAME)) {
+      if (file.bytes() >= BYTES_MAX) {
+        throw damaged(disk, "bytes=" + file.bytes());
+      }
+      ByteBuffer bytes = ByteBuffer.allocate((int) file.bytes());
+      file.read(0, bytes);
+      return parse(disk, StandardCharsets.UTF_8.decode(bytes.flip()).toString());
+    }
+  }
+
+  private static Manifest parse(Disk disk, String text) {
+    String version = text.lines().findFirst().orElse("");
+    if (!version.startsWith(FORMAT + " ")) {
+      throw damaged(disk, "it does not begin with " + FORMAT);
+    }
+    int last = text.lastIndexOf("crc32c ");
+    if (last < 0 || !text.substring(last).equals("crc32c " + sum(text.substring(0, last)) + "\n")) {
+      throw damaged(disk, "its sum is wrong: bytes=" + text.length());
+    }
+    if (!version.equals(FORMAT + " " + VERSION)) {
+      throw damaged(disk, "a newer Pando wrote it: version=%s, known=%s".formatted(version, VERSION));
+    }
+    try {
+      return parse(text.substring(0, last).lines().skip(1).toList());
+    } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw damaged(disk, "a line is none of a manifest: " + e.getMessage());
+    }
+  }
+
+  private static Manifest parse(List<String> lines) {
+    UUID id = null;
+    String kind = "";
+    String codecs = "";
+    List<Sorted> sorted = new ArrayList<>();
+    long logFrom = -1;
+    for (String line : lines) {
+      int space = line.indexOf(' ');
+      String value = line.substring(space + 1);
+      switch (line.substring(0, Math.max(space, 0))) {
+        case "id" -> id = UUID.fromString(value);
+        case "kind" -> kind = value;
+        case "codecs" -> codecs = value;
+        case "sorted" -> sorted.add(sorted(value.split(" ", -1)));
+        case "log-from" -> logFrom = Long.parseLong(value, HEX);
+        default -> throw new IllegalArgumentException("line=" + line);
+      }
+    }
+    long from = 0;
+    for (Sorted file : sorted) {
+      if (file.from() != from || file.to() < from) {
+        throw new IllegalArgumentException("sorted files have gaps: " + file);
+      }
+      from = file.to();
+    }
+    if (id == null || kind.isEmpty() || logFrom < from) {
+      throw new IllegalArgumentException("lines are missing: log-from=" + logFrom);
+    }
+    return new Manifest(id, kind, codecs, sorted, logFrom);
+  }
+
+  private static Sorted sorted(String[] words) {
+    String sum = words[4];
+    if (words.length != 5 || !sum.startsWith("sha256=")) {
+      throw new IllegalArgumentException("sorted " + String.join(" ", words));
+    }
+    return new Sorted(
+        Integer.parseInt(words[0]),
+        Long.parseLong(words[1], HEX),
+        Long.parseLong(words[2], HEX),
+        Long.parseLong(words[3]),
+        sum.substring("sha256=".length()));
+  }
+
+  private static DamagedLogException damaged(Disk disk, String what) {
+    return new DamagedLogException(
+        "the manifest is damaged: file=%s, folder=%s, %s".formatted(NAME, disk, what));
+  }
+}

@@ -1,0 +1,151 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
+
+/**
+ * Merges the sorted files of a folder, by a thread of its own.
+ *
+ * <p>Where those behind the base have half as many entries as it, all become a new base. Else, where
+ * the newest eight are about equally large, they become one. So a byte that was logged is written
+ * once when its segment is sorted, once for each step in size by a factor of eight, and about three
+ * times into a base.
+ */
+final class Merger implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
+  /** So many files of a size become one. */
+  private static final int FILES = 8;
+
+  private static final long RETRY_NANOS = 10_000_000_000L;
+
+  private final DataFolder folder;
+  private final SortedFiles files;
+  private final Thread thread =
+      Thread.ofPlatform().daemon().name("pando-log-merger").unstarted(this::run);
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private boolean looks = true;
+  private volatile boolean closing;
+
+  Merger(DataFolder folder, SortedFiles files) {
+    this.folder = folder;
+    this.files = files;
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Has it look whether there is something to merge. */
+  void look() {
+    lock.lock();
+    try {
+      looks = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void run() {
+    while (awaitChange()) {
+      try {
+        List<Manifest.Sorted> some = next(folder.manifest().sorted());
+        while (some != null && !closing) {
+          merge(some);
+          some = next(folder.manifest().sorted());
+        }
+      } catch (IOException e) {
+        LOG.log(System.Logger.Level.WARNING, "sorted files are not merged: folder=" + folder, e);
+        pause();
+      } catch (Throwable e) {
+        LOG.log(
+            System.Logger.Level.ERROR, "sorted files cannot be merged: folder=" + folder, e);
+        return;
+      }
+    }
+  }
+
+  private boolean awaitChange() {
+    lock.lock();
+    try {
+      while (!looks && !closing) {
+        changed.awaitUninterruptibly();
+      }
+      looks = false;
+      return !closing;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits after a failure, and looks again then. */
+  private void pause() {
+    lock.lock();
+    try {
+      long left = RETRY_NANOS;
+      while (left > 0 && !closing) {
+        left = changed.awaitNanos(left);
+      }
+      looks = true;
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("nobody interrupts the merger of sorted files", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the files to merge next; {@code null} if there are none. */
+  static @Nullable List<Manifest.Sorted> next(List<Manifest.Sorted> all) {
+    if (all.size() < 2) {
+      return null;
+    }
+    long base = all.getFirst().from() == 0 ? all.getFirst().entries() : 0;
+    long behind = -base;
+    for (Manifest.Sorted file : all) {
+      behind += file.entries();
+    }
+    if (behind >= base / 2) {
+      return all;
+    }
+    for (int first = all.size() - FILES; first > 0; first--) {
+      List<Manifest.Sorted> newest = all.subList(first, all.size());
+      long least = newest.stream().mapToLong(Manifest.Sorted::entries).min().orElseThrow();
+      if (newest.getFirst().entries() / FILES <= least) {
+        return newest;
+      }
+    }
+    return null;
+  }
+
+  private void merge(List<Manifest.Sorted> some) throws IOException {
+    long from = some.getFirst().from();
+    long to = some.getLast().to();
+    EntryStream entries = files.read(some, List.of(), from != 0);
+    Manifest.Sorted made = files.write(from, to, entries, () -> closing);
+    if (made == null) {
+      return;
+    }
+    boolean isNamed = folder.replace(some, made);
+    for (Manifest.Sorted file : isNamed ? some : List.of(made)) {
+      files.remove(file);
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closing = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    Closing.join(thread);
+  }
+}

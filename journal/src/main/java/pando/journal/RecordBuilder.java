@@ -1,0 +1,140 @@
+package pando.journal;
+
+import static pando.journal.RecordFormat.INT;
+import static pando.journal.RecordFormat.LONG;
+import static pando.journal.RecordFormat.SHORT;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
+
+/**
+ * A change as the log has it: the key with its value, or that the key is gone. A session has one,
+ * which it uses again and again: once its buffer has grown it allocates nothing, unless a change is
+ * longer than {@value #KEPT_BYTES} bytes.
+ *
+ * <p>A key of words is its 8 bytes, big-endian, with the sign bit turned over, so that all keys
+ * order as unsigned bytes. A value of words is its 8 bytes, little-endian.
+ *
+ * <p>Not thread-safe.
+ */
+public final class RecordBuilder {
+  private static final int KEPT_BYTES = 64 << 10;
+  private static final int FIRST_BYTES = 256;
+
+  private static final ValueLayout.OfLong KEY_WORD =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  private final CRC32C crc = new CRC32C();
+  private byte[] buffer = new byte[FIRST_BYTES];
+  private MemorySegment segment = MemorySegment.ofArray(buffer);
+  private int bytes;
+
+  /** Creates a builder without a change. */
+  public RecordBuilder() {}
+
+  /** Returns how many bytes of the log a change takes, the key's removal if it has no value. */
+  public static long bytesOf(long keyBytes, long valueBytes) {
+    return RecordFormat.bytesOf(keyBytes, valueBytes);
+  }
+
+  /** Returns how many bytes of the log this change takes. */
+  public long bytes() {
+    return bytes;
+  }
+
+  /** Makes the change of a key to a value. */
+  public RecordBuilder put(MemorySegment key, MemorySegment value) {
+    return set(RecordFormat.PUT, key, value);
+  }
+
+  /** Makes the removal of a key. */
+  public RecordBuilder remove(MemorySegment key) {
+    return set(RecordFormat.REMOVE, key, NOTHING);
+  }
+
+  /** Makes the change of a key to a value, both words. */
+  public RecordBuilder putWord(long key, long value) {
+    begin(RecordFormat.PUT, Long.BYTES, Long.BYTES);
+    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
+    segment.set(LONG, RecordFormat.HEAD + Long.BYTES, value);
+    return this;
+  }
+
+  /** As {@link #put}, of a key that is a word. */
+  public RecordBuilder put(long key, MemorySegment value) {
+    begin(RecordFormat.PUT, Long.BYTES, value.byteSize());
+    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
+    MemorySegment.copy(value, 0, segment, RecordFormat.HEAD + Long.BYTES, value.byteSize());
+    return this;
+  }
+
+  /** Makes the removal of a key that is a word. */
+  public RecordBuilder removeWord(long key) {
+    begin(RecordFormat.REMOVE, Long.BYTES, 0);
+    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
+    return this;
+  }
+
+  /** Makes a PAD, which skips all its bytes but the first 16. */
+  RecordBuilder pad(int length) {
+    begin(RecordFormat.PAD, 0, 0);
+    segment.set(INT, RecordFormat.VALUE_BYTES, length - RecordFormat.HEAD);
+    return this;
+  }
+
+  /** Makes a SYNCED or a CLOSED. */
+  RecordBuilder mark(byte kind, long synced) {
+    begin(kind, 0, Long.BYTES);
+    segment.set(LONG, RecordFormat.HEAD, synced);
+    return this;
+  }
+
+  private RecordBuilder set(byte kind, MemorySegment key, MemorySegment value) {
+    begin(kind, key.byteSize(), value.byteSize());
+    MemorySegment.copy(key, 0, segment, RecordFormat.HEAD, key.byteSize());
+    MemorySegment.copy(
+        value, 0, segment, RecordFormat.HEAD + key.byteSize(), value.byteSize());
+    return this;
+  }
+
+  private void begin(byte kind, long keyBytes, long valueBytes) {
+    long needed = RecordFormat.bytesOf(keyBytes, valueBytes);
+    if (keyBytes > RecordFormat.KEY_BYTES_MAX || needed > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "too long for a record: keyBytes=%s, valueBytes=%s".formatted(keyBytes, valueBytes));
+    }
+    if (needed > buffer.length || buffer.length > KEPT_BYTES) {
+      buffer = new byte[(int) Math.max(needed, FIRST_BYTES)];
+      segment = MemorySegment.ofArray(buffer);
+    }
+    bytes = (int) needed;
+    // The zeros at the end are among the last 16 bytes.
+    Arrays.fill(buffer, bytes - RecordFormat.ALIGNMENT, bytes, (byte) 0);
+    buffer[RecordFormat.KIND] = kind;
+    buffer[RecordFormat.FLAGS] = 0;
+    segment.set(SHORT, RecordFormat.KEY_BYTES, (short) keyBytes);
+    segment.set(INT, RecordFormat.VALUE_BYTES, (int) valueBytes);
+  }
+
+  /** Returns CRC32C of all from the kind on. */
+  int innerSum() {
+    crc.reset();
+    crc.update(buffer, RecordFormat.KIND, bytes - RecordFormat.KIND);
+    return (int) crc.getValue();
+  }
+
+  /** Copies all from the kind on into the log. */
+  void copyTo(MemorySegment memory, long at) {
+    MemorySegment.copy(
+        segment,
+        RecordFormat.KIND,
+        memory,
+        at + RecordFormat.KIND,
+        bytes - RecordFormat.KIND);
+  }
+}

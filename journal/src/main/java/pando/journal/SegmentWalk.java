@@ -1,0 +1,165 @@
+package pando.journal;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static pando.journal.RecordFormat.INT;
+import static pando.journal.RecordFormat.LONG;
+import static pando.journal.RecordFormat.SHORT;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.zip.CRC32C;
+
+/** Goes over the records of a segment, as long as they are whole. For one thread at a time. */
+final class SegmentWalk {
+  private final LogSegment segment;
+  private final MemorySegment memory;
+  private final ByteBuffer bytes;
+  private final RecordSum sums = new RecordSum();
+  private final CRC32C crc = new CRC32C();
+  private int at;
+  private int next = LogSegment.HEADER_BYTES;
+
+  SegmentWalk(LogSegment segment) {
+    this.segment = segment;
+    this.memory = segment.memory();
+    this.bytes = memory.asByteBuffer();
+  }
+
+  /** Moves to the next record; returns {@code false} where there is none. */
+  boolean next() {
+    if (!isRecord(next)) {
+      return false;
+    }
+    at = next;
+    next = at + memory.get(INT, at);
+    return true;
+  }
+
+  /**
+   * Returns the changes of a segment, to be sorted.
+   *
+   * @param end place in the segment behind its records
+   */
+  static SegmentSorter changes(LogSegment segment, int end) {
+    SegmentSorter sorter = new SegmentSorter(segment.memory());
+    SegmentWalk walk = new SegmentWalk(segment);
+    while (walk.next < end && walk.next()) {
+      walk.addTo(sorter);
+    }
+    if (walk.next != end) {
+      throw new DamagedLogException(
+          "a record is not as it was: file=%s, place=%s, end=%s"
+              .formatted(segment.name(), walk.next, end));
+    }
+    return sorter;
+  }
+
+  private void addTo(SegmentSorter sorter) {
+    switch (kind()) {
+      case RecordFormat.PUT, RecordFormat.REMOVE -> addChange(sorter, at);
+      case RecordFormat.GROUP -> {
+        long change = valueAt() - RecordFormat.KIND;
+        long groupEnd = change + valueBytes();
+        while (change < groupEnd) {
+          change = addChange(sorter, change);
+        }
+      }
+      default -> {}
+    }
+  }
+
+  /** Adds a change; returns where the next one of a group begins, before its kind. */
+  private long addChange(SegmentSorter sorter, long record) {
+    int itsKeyBytes = Short.toUnsignedInt(memory.get(SHORT, record + RecordFormat.KEY_BYTES));
+    int itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
+    boolean isRemoval = memory.get(JAVA_BYTE, record + RecordFormat.KIND) == RecordFormat.REMOVE;
+    long itsKeyAt = record + RecordFormat.HEAD;
+    sorter.add(itsKeyAt, itsKeyBytes, isRemoval ? -1 : itsValueBytes);
+    return itsKeyAt + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
+  }
+
+  /** Goes on behind the last record. */
+  void toEnd() {
+    boolean goesOn = true;
+    while (goesOn) {
+      goesOn = next();
+    }
+  }
+
+  /** Returns where the next record begins, or would begin, in the segment. */
+  int end() {
+    return next;
+  }
+
+  /** Returns the kind of the record. */
+  byte kind() {
+    return memory.get(JAVA_BYTE, at + RecordFormat.KIND);
+  }
+
+  long keyAt() {
+    return at + RecordFormat.HEAD;
+  }
+
+  int keyBytes() {
+    return Short.toUnsignedInt(memory.get(SHORT, at + RecordFormat.KEY_BYTES));
+  }
+
+  long valueAt() {
+    return keyAt() + keyBytes();
+  }
+
+  int valueBytes() {
+    return memory.get(INT, at + RecordFormat.VALUE_BYTES);
+  }
+
+  /**
+   * Returns the greatest place up to which a record behind a place says that the log was on the
+   * disk; 0 if none does.
+   *
+   * @param from in the segment
+   */
+  long syncedBehind(int from) {
+    long synced = 0;
+    int first = (from + RecordFormat.PAGE - 1) & -RecordFormat.PAGE;
+    for (int page = first; page < segment.bytes(); page += RecordFormat.PAGE) {
+      byte kind = memory.get(JAVA_BYTE, page + RecordFormat.KIND);
+      if ((kind == RecordFormat.SYNCED || kind == RecordFormat.CLOSED) && isRecord(page)) {
+        synced = Math.max(synced, memory.get(LONG, page + RecordFormat.HEAD));
+      }
+    }
+    return synced;
+  }
+
+  private boolean isRecord(int place) {
+    long room = segment.bytes() - place;
+    if (room < RecordFormat.HEAD) {
+      return false;
+    }
+    int length = memory.get(INT, place);
+    if (length < RecordFormat.HEAD || length > room || length % RecordFormat.ALIGNMENT != 0) {
+      return false;
+    }
+    byte kind = memory.get(JAVA_BYTE, place + RecordFormat.KIND);
+    long itsKeyBytes = Short.toUnsignedLong(memory.get(SHORT, place + RecordFormat.KEY_BYTES));
+    long itsValueBytes = memory.get(INT, place + RecordFormat.VALUE_BYTES);
+    if (itsValueBytes < 0 || RecordFormat.bytesOf(itsKeyBytes, itsValueBytes) != length) {
+      return false;
+    }
+    int summed = kind == RecordFormat.PAD ? RecordFormat.HEAD : length;
+    crc.reset();
+    crc.update(bytes.limit(place + summed).position(place + RecordFormat.KIND));
+    bytes.clear();
+    int sum = sums.of(segment.salt(), segment.first() + place, (int) crc.getValue());
+    return memory.get(INT, place + RecordFormat.SUM) == sum && isKnown(place, kind);
+  }
+
+  private boolean isKnown(int place, byte kind) {
+    byte flags = memory.get(JAVA_BYTE, place + RecordFormat.FLAGS);
+    if (kind < RecordFormat.PUT || kind > RecordFormat.GROUP || flags != 0) {
+      throw new DamagedLogException(
+          "a newer Pando wrote the log: file=%s, place=%s, kind=%s, flags=%s"
+              .formatted(segment.name(), place, kind, flags));
+    }
+    return true;
+  }
+}

@@ -1,0 +1,100 @@
+package pando.journal;
+
+import static pando.journal.SortedFileFormat.INT;
+import static pando.journal.SortedFileFormat.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+
+/**
+ * What a sorted file has.
+ *
+ * <pre>
+ * 0    place of the index 8 | blocks 8
+ * 16   entries 8 | removals 8
+ * 32   bytes of keys and values 8
+ * 40   SHA-256 of the file's bytes before it 32
+ * 72   zeros
+ * 116  "PANDOEND"
+ * 124  CRC32C of all before in the footer
+ * </pre>
+ *
+ * @param indexAt place of the index
+ * @param blocks how many there are
+ * @param entries how many there are, removals among them
+ * @param removals how many entries say that their key was removed
+ * @param bytes of all keys and values
+ * @param sha256 64 hex digits
+ */
+record SortedFileFooter(
+    long indexAt, long blocks, long entries, long removals, long bytes, String sha256) {
+  static final int FOOTER_BYTES = 128;
+  static final int SHA_AT = 40;
+
+  private static final int SHA_BYTES = 32;
+  private static final int MAGIC_AT = 116;
+  private static final int SUM = 124;
+  private static final long MAGIC = SortedFileFormat.magic("PANDOEND");
+
+  /** Counts of a file whose bytes have no digest yet. */
+  SortedFileFooter(long indexAt, long blocks, long entries, long removals, long bytes) {
+    this(indexAt, blocks, entries, removals, bytes, "");
+  }
+
+  /**
+   * Writes the footer over the first bytes of a memory, and returns it with its SHA-256.
+   *
+   * @param digest that has seen all bytes before the footer
+   */
+  SortedFileFooter write(MemorySegment to, MessageDigest digest) {
+    MemorySegment footer = to.asSlice(0, FOOTER_BYTES).fill((byte) 0);
+    footer.set(LONG, 0, indexAt);
+    footer.set(LONG, 8, blocks);
+    footer.set(LONG, 16, entries);
+    footer.set(LONG, 24, removals);
+    footer.set(LONG, 32, bytes);
+    digest.update(footer.asSlice(0, SHA_AT).asByteBuffer());
+    byte[] sha = digest.digest();
+    MemorySegment.copy(sha, 0, footer, ValueLayout.JAVA_BYTE, SHA_AT, SHA_BYTES);
+    footer.set(LONG, MAGIC_AT, MAGIC);
+    footer.set(INT, SUM, SortedFileFormat.sum(footer, 0, SUM));
+    return new SortedFileFooter(
+        indexAt, blocks, entries, removals, bytes, HexFormat.of().formatHex(sha));
+  }
+
+  /**
+   * Returns the footer that a memory has.
+   *
+   * @param file its name, for messages
+   * @param fileBytes of the file
+   */
+  static SortedFileFooter read(MemorySegment from, String file, long fileBytes) {
+    if (from.get(LONG, MAGIC_AT) != MAGIC) {
+      throw new DamagedLogException(
+          file + " of " + fileBytes + " bytes does not end as a sorted file does");
+    }
+    int sum = SortedFileFormat.sum(from, 0, SUM);
+    if (from.get(INT, SUM) != sum) {
+      throw new DamagedLogException(
+          file + ": its footer has sum %08x instead of %08x".formatted(sum, from.get(INT, SUM)));
+    }
+    byte[] sha256 = new byte[SHA_BYTES];
+    MemorySegment.copy(from, ValueLayout.JAVA_BYTE, SHA_AT, sha256, 0, SHA_BYTES);
+    SortedFileFooter footer =
+        new SortedFileFooter(
+            from.get(LONG, 0),
+            from.get(LONG, 8),
+            from.get(LONG, 16),
+            from.get(LONG, 24),
+            from.get(LONG, 32),
+            HexFormat.of().formatHex(sha256));
+    long indexEnd = fileBytes - FOOTER_BYTES - SortedFileFormat.INDEX_SUM_BYTES;
+    if (footer.indexAt < SortedFileHeader.HEADER_BYTES || footer.indexAt > indexEnd) {
+      throw new DamagedLogException(
+          file + " of " + fileBytes + " bytes has an index that cannot be: " + footer);
+    }
+    return footer;
+  }
+}

@@ -1,0 +1,102 @@
+package pando.journal;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.zip.CRC32C;
+
+/**
+ * The bytes of a sorted file: all entries that a part of the log left, ascending by key. Little
+ * endian. Nothing lies between the parts, no byte is without a sum, and none is unused.
+ *
+ * <pre>
+ * header, 4,096 bytes, {@link SortedFileHeader}
+ * blocks, of at least one entry each; of more only up to 64 KiB
+ *     0   bytes of the block 4
+ *     4   CRC32C 4, of the block's place in the file, 8, and of its bytes from 8 on
+ *     8   entries 4 | flags 4, which are 0
+ *     16  entries: key bytes 2, value bytes 4 (-1: the key was removed; never in a base), key, value
+ * index
+ *     of each block: place 8, entries 4, key bytes 2, first key
+ *     CRC32C of these 4
+ * footer, 128 bytes, {@link SortedFileFooter}
+ * </pre>
+ *
+ * A block's sum has its place in it, and the index its number of entries and its first key: so a
+ * block that lies elsewhere, or comes from another file, is no block of this file.
+ */
+final class SortedFileFormat {
+  static final int VERSION = 1;
+
+  static final int BLOCK_BYTES = 64 << 10;
+  static final int BYTES = 0;
+  static final int SUM = 4;
+  static final int ENTRIES = 8;
+  static final int FLAGS = 12;
+  static final int FIRST_ENTRY = 16;
+
+  static final int VALUE_BYTES = 2;
+  static final int KEY = 6;
+  static final int REMOVED = -1;
+  static final int KEY_BYTES_MAX = 0xffff;
+  static final int VALUE_BYTES_MAX = 16 << 20;
+  static final int BLOCK_BYTES_MAX = FIRST_ENTRY + KEY + KEY_BYTES_MAX + VALUE_BYTES_MAX;
+
+  static final int INDEX_ENTRIES = 8;
+  static final int INDEX_KEY_BYTES = 12;
+  static final int INDEX_KEY = 14;
+  static final int INDEX_SUM_BYTES = 4;
+
+  static final ValueLayout.OfChar CHAR =
+      ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private SortedFileFormat() {}
+
+  /** Returns 8 letters as the number that a file has in their place. */
+  static long magic(String letters) {
+    return MemorySegment.ofArray(letters.getBytes(StandardCharsets.US_ASCII)).get(LONG, 0);
+  }
+
+  /**
+   * Returns a block, or a larger one in its place, without its bytes. As it doubles, all that were
+   * ever taken are not more than four times what is needed.
+   */
+  static MemorySegment withRoom(MemorySegment block, long bytes, Arena arena) {
+    return bytes <= block.byteSize()
+        ? block
+        : arena.allocate(Math.max(bytes, Math.min(2 * block.byteSize(), BLOCK_BYTES_MAX)));
+  }
+
+  /** Returns a digest that has seen nothing. */
+  static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /** Returns the sum of a part of a memory. */
+  static int sum(MemorySegment memory, long from, long bytes) {
+    CRC32C sum = new CRC32C();
+    sum.update(memory.asSlice(from, bytes).asByteBuffer());
+    return (int) sum.getValue();
+  }
+
+  /** Returns the sum of a block that lies at a place of the file. */
+  static int blockSum(long place, MemorySegment block, int bytes) {
+    CRC32C sum = new CRC32C();
+    sum.update(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, place));
+    sum.update(block.asSlice(ENTRIES, bytes - ENTRIES).asByteBuffer());
+    return (int) sum.getValue();
+  }
+}

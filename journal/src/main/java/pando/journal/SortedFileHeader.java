@@ -1,0 +1,88 @@
+package pando.journal;
+
+import static pando.journal.SortedFileFormat.INT;
+import static pando.journal.SortedFileFormat.LONG;
+import static pando.journal.SortedFileFormat.VERSION;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.UUID;
+
+/**
+ * What a sorted file stands for.
+ *
+ * <pre>
+ * 0     "PANDOSF1"
+ * 8     version 4 | header bytes 4
+ * 16    folder id 16, as it is read: big-endian
+ * 32    lsn from 8 | lsn to 8
+ * 48    1 of a base, else 0
+ * 49    zeros
+ * 4092  CRC32C of all before
+ * </pre>
+ *
+ * @param folder id of the folder
+ * @param lsnFrom the file has what the log has from here
+ * @param lsnTo to here, not included
+ * @param isBase whether nothing is older, so that there are no removals in it
+ */
+record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
+  static final int HEADER_BYTES = 4_096;
+
+  private static final long MAGIC = SortedFileFormat.magic("PANDOSF1");
+  private static final ValueLayout.OfLong BIG_ENDIAN =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int SUM = HEADER_BYTES - Integer.BYTES;
+
+  /** Writes the header over the first bytes of a memory. */
+  void write(MemorySegment to) {
+    to.asSlice(0, HEADER_BYTES).fill((byte) 0);
+    to.set(LONG, 0, MAGIC);
+    to.set(INT, 8, VERSION);
+    to.set(INT, 12, HEADER_BYTES);
+    to.set(BIG_ENDIAN, 16, folder.getMostSignificantBits());
+    to.set(BIG_ENDIAN, 24, folder.getLeastSignificantBits());
+    to.set(LONG, 32, lsnFrom);
+    to.set(LONG, 40, lsnTo);
+    to.set(ValueLayout.JAVA_BYTE, 48, (byte) (isBase ? 1 : 0));
+    to.set(INT, SUM, SortedFileFormat.sum(to, 0, SUM));
+  }
+
+  /**
+   * Returns the header that a memory has.
+   *
+   * @param file its name, for messages
+   */
+  static SortedFileHeader read(MemorySegment from, String file) {
+    if (from.get(LONG, 0) != MAGIC) {
+      throw new DamagedLogException(file + " does not begin as a sorted file does");
+    }
+    int version = from.get(INT, 8);
+    int sum = SortedFileFormat.sum(from, 0, SUM);
+    if (from.get(INT, SUM) != sum) {
+      throw new DamagedLogException(
+          file
+              + ": its header, of format version %d, has sum %08x instead of %08x"
+                  .formatted(version, sum, from.get(INT, SUM)));
+    }
+    if (version != VERSION) {
+      throw new DamagedLogException(
+          file
+              + " was written by %s Pando: its format has version %d, this Pando reads version %d"
+                  .formatted(version > VERSION ? "a newer" : "an older", version, VERSION));
+    }
+    int bytes = from.get(INT, 12);
+    int base = from.get(ValueLayout.JAVA_BYTE, 48);
+    long lsnFrom = from.get(LONG, 32);
+    long lsnTo = from.get(LONG, 40);
+    if (bytes != HEADER_BYTES || (base & ~1) != 0 || lsnFrom > lsnTo) {
+      throw new DamagedLogException(
+          file
+              + ": its header of %d bytes cannot be: lsn %x to %x, base %d"
+                  .formatted(bytes, lsnFrom, lsnTo, base));
+    }
+    UUID folder = new UUID(from.get(BIG_ENDIAN, 16), from.get(BIG_ENDIAN, 24));
+    return new SortedFileHeader(folder, lsnFrom, lsnTo, base == 1);
+  }
+}

@@ -1,0 +1,117 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
+
+/** The sorted files of a folder: writes new ones, and reads them. Thread-safe. */
+final class SortedFiles {
+  /** So many entries are written before it is asked whether to stop. */
+  private static final int STOP_EVERY = 1 << 12;
+
+  private final Disk disk;
+  private final UUID id;
+  private final AtomicInteger lastNumber;
+
+  SortedFiles(Disk disk, Manifest manifest) {
+    this.disk = disk;
+    this.id = manifest.id();
+    this.lastNumber = new AtomicInteger(manifest.lastNumber());
+  }
+
+  /**
+   * Writes a file of entries, which is on the disk then; returns {@code null} if it was stopped.
+   *
+   * @param from place in the log where its changes begin; where that is 0, removals are left out
+   * @param to place in the log behind its changes
+   * @param entries which are closed
+   * @param stops asked from time to time whether to stop
+   */
+  Manifest.@Nullable Sorted write(
+      long from, long to, EntryStream entries, BooleanSupplier stops) throws IOException {
+    int number = lastNumber.incrementAndGet();
+    String name = Manifest.Sorted.PREFIX + number;
+    try (entries) {
+      SortedFileHeader header = new SortedFileHeader(id, from, to, from == 0);
+      SortedFileFooter footer;
+      try (SortedFileWriter writer = new SortedFileWriter(disk.create(name + Manifest.NEW), header)) {
+        if (!append(entries, from != 0, writer, stops)) {
+          disk.remove(name + Manifest.NEW);
+          return null;
+        }
+        footer = writer.finish();
+      }
+      disk.rename(name + Manifest.NEW, name);
+      disk.force();
+      return new Manifest.Sorted(number, from, to, footer.entries(), footer.sha256());
+    }
+  }
+
+  /** Appends entries; returns {@code false} if it was stopped. */
+  private static boolean append(
+      EntryStream entries, boolean withRemovals, SortedFileWriter writer, BooleanSupplier stops)
+      throws IOException {
+    for (int i = 1; entries.next(); i++) {
+      if (!entries.isRemoved()) {
+        writer.append(entries.key(), entries.value());
+      } else if (withRemovals) {
+        writer.appendRemoved(entries.key());
+      }
+      if (i % STOP_EVERY == 0 && stops.getAsBoolean()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Returns all entries of files as one stream.
+   *
+   * @param files oldest first
+   * @param later what is newer than the files, oldest first
+   * @param withRemovals whether removals are entries
+   * @throws DamagedLogException if a file is missing or damaged
+   */
+  EntryStream read(List<Manifest.Sorted> files, List<EntryStream> later, boolean withRemovals)
+      throws IOException {
+    List<EntryStream> streams = new ArrayList<>();
+    try {
+      for (Manifest.Sorted file : files) {
+        streams.add(open(file).entries());
+      }
+      streams.addAll(later);
+      return new MergedEntries(streams, withRemovals);
+    } catch (Throwable e) {
+      Closing.after(e, streams.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
+      throw e;
+    }
+  }
+
+  /** Opens a file, and checks that it is the one that the manifest means. */
+  SortedFile open(Manifest.Sorted named) throws IOException {
+    if (!disk.list().contains(named.name())) {
+      throw new DamagedLogException(
+          "a sorted file is missing: file=%s, folder=%s".formatted(named.name(), disk));
+    }
+    SortedFile file = SortedFile.open(disk.open(named.name()), disk + "/" + named.name());
+    SortedFileHeader expected =
+        new SortedFileHeader(id, named.from(), named.to(), named.from() == 0);
+    if (!file.header().equals(expected) || !file.footer().sha256().equals(named.sha256())) {
+      file.close();
+      throw new DamagedLogException(
+          "a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
+              + " expected=%s".formatted(named.name(), disk, file.header(), expected));
+    }
+    return file;
+  }
+
+  /** Removes a file that the manifest does not name. */
+  void remove(Manifest.Sorted file) throws IOException {
+    disk.remove(file.name());
+  }
+}

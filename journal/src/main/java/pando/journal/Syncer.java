@@ -1,0 +1,235 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import pando.fabric.memory.Closing;
+
+/**
+ * Has a log written to the disk, by a thread of its own: again as long as somebody waits for it,
+ * else once a second if the policy says so. So all that wait share one force of the disk.
+ *
+ * <p>A force that fails is never repeated: the kernel may have forgotten by then what it did not
+ * write. The log has failed.
+ */
+final class Syncer {
+  /*
+   * What is on the disk when a force ends is what was appended when it began: the place is read
+   * first, then each segment that has something from there back to what was synced is forced.
+   */
+
+  private static final long INTERVAL_NANOS = 1_000_000_000;
+
+  private final Log log;
+  private final SyncPolicy policy;
+  private final Thread thread =
+      Thread.ofPlatform().daemon().name("pando-log-syncer").unstarted(this::run);
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** Somebody waits for the disk, or all ends. */
+  private final Condition wanted = lock.newCondition();
+
+  /** A force has ended, or the log has failed. */
+  private final Condition changed = lock.newCondition();
+
+  private final PriorityQueue<Waiting> waiting =
+      new PriorityQueue<>(Comparator.comparingLong(Waiting::lsn));
+
+  private volatile long synced;
+  private long demanded;
+
+  /** When the force that is under way began, an odd number; 0 if none is. */
+  private volatile long forceBegan;
+
+  private boolean closing;
+
+  /** A task that waits for the disk. */
+  private record Waiting(long lsn, Runnable task) {}
+
+  Syncer(Log log, SyncPolicy policy, long first) {
+    this.log = log;
+    this.policy = policy;
+    this.synced = first;
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  long synced() {
+    return synced;
+  }
+
+  /** Returns once all up to a place is on the disk. */
+  void await(long lsn) {
+    if (synced >= lsn) {
+      return;
+    }
+    lock.lock();
+    try {
+      demand(lsn);
+      while (synced < lsn) {
+        log.check();
+        changed.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void demand(long lsn) {
+    if (lsn > demanded) {
+      demanded = lsn;
+      wanted.signal();
+    }
+  }
+
+  void whenSynced(long lsn, Runnable task) {
+    lock.lock();
+    try {
+      if (synced < lsn && !log.hasFailed()) {
+        demand(lsn);
+        waiting.add(new Waiting(lsn, task));
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    task.run();
+  }
+
+  /** Returns at once, unless a force takes longer than a time: then once it has ended. */
+  void awaitNoStall(long nanos) {
+    long began = forceBegan;
+    if (began == 0 || System.nanoTime() - began < nanos) {
+      return;
+    }
+    lock.lock();
+    try {
+      while (forceBegan == began && !log.hasFailed()) {
+        changed.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets all that wait look whether the log has failed. */
+  void wake() {
+    lock.lock();
+    try {
+      wanted.signalAll();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void run() {
+    try {
+      while (awaitDemand()) {
+        sync();
+      }
+      if (!log.hasFailed()) {
+        sync();
+        log.mark(RecordFormat.CLOSED, synced);
+        forceAll(synced, Long.MAX_VALUE);
+      }
+    } catch (Throwable e) {
+      log.fail(e);
+    } finally {
+      runTasks();
+    }
+  }
+
+  /** Waits until the log has to be on the disk; returns {@code false} where it ends. */
+  private boolean awaitDemand() throws InterruptedException {
+    lock.lock();
+    try {
+      long left = INTERVAL_NANOS;
+      while (!closing && !log.hasFailed() && demanded <= synced) {
+        if (policy == SyncPolicy.NO) {
+          wanted.await();
+        } else if (left <= 0) {
+          return true;
+        } else {
+          left = wanted.awaitNanos(left);
+        }
+      }
+      return !closing && !log.hasFailed();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void sync() throws IOException {
+    long target = log.end();
+    if (target <= synced) {
+      return;
+    }
+    forceBegan = System.nanoTime() | 1;
+    try {
+      forceAll(synced, target);
+    } finally {
+      endForce();
+    }
+    lock.lock();
+    try {
+      synced = target;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    log.mark(RecordFormat.SYNCED, target);
+    runTasks();
+  }
+
+  private void forceAll(long from, long to) throws IOException {
+    for (LogSegment segment : log.segments(from, to)) {
+      segment.force();
+    }
+  }
+
+  private void endForce() {
+    lock.lock();
+    try {
+      forceBegan = 0;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Runs the tasks that need not wait any more. */
+  private void runTasks() {
+    List<Runnable> due = new ArrayList<>();
+    lock.lock();
+    try {
+      boolean all = log.hasFailed();
+      for (Waiting next = waiting.peek();
+          next != null && (all || next.lsn() <= synced);
+          next = waiting.peek()) {
+        due.add(waiting.remove().task());
+      }
+    } finally {
+      lock.unlock();
+    }
+    due.forEach(Runnable::run);
+  }
+
+  /** Has all on the disk, and ends the thread. */
+  void close() {
+    lock.lock();
+    try {
+      closing = true;
+      wanted.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    Closing.join(thread);
+  }
+}

@@ -1,0 +1,137 @@
+package pando.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * Random changes of a folder, and what may be found of them: a state that was after one of them,
+ * and after all that were acknowledged or synced.
+ */
+final class FolderScript {
+  private static final LogOptions SMALL =
+      LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
+  private static final int KEYS = 40;
+  private static final int VALUE_BYTES_MAX = 3_000;
+
+  private final SplittableRandom random;
+  private final LogOptions options;
+  private final RecordBuilder record = new RecordBuilder();
+  private final TreeMap<String, String> model = new TreeMap<>();
+
+  /** The state after each number of changes, and the place behind the last of them. */
+  private final List<Integer> states = new ArrayList<>(List.of(new TreeMap<>().hashCode()));
+
+  private final List<Long> places = new ArrayList<>(List.of(0L));
+  private volatile int acknowledged;
+  private volatile Log log;
+
+  FolderScript(long seed, SyncPolicy policy) {
+    this.random = new SplittableRandom(seed);
+    this.options = SMALL.withSync(policy);
+  }
+
+  /** Opens a folder, checks what is there, makes changes, and closes it. */
+  void run(Disk disk, int changes) throws IOException {
+    try (DataFolder folder = DataFolder.open(disk, "byte-strings", options, () -> {})) {
+      check(read(folder), acknowledged);
+      log = folder.begin();
+      for (int i = 0; i < changes; i++) {
+        change();
+      }
+    }
+    acknowledge();
+  }
+
+  private void change() {
+    byte[] key = ("key" + random.nextInt(KEYS)).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    boolean removes = random.nextInt(4) == 0;
+    byte[] value = new byte[random.nextInt(random.nextBoolean() ? 40 : VALUE_BYTES_MAX)];
+    random.nextBytes(value);
+    if (removes) {
+      record.remove(MemorySegment.ofArray(key));
+    } else {
+      record.put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+    }
+    log.reserve(record.bytes());
+    synchronized (this) {
+      if (removes) {
+        model.remove(text(key));
+      } else {
+        model.put(text(key), text(value));
+      }
+      states.add(model.hashCode());
+      places.add(log.append(record));
+    }
+    if (options.sync() == SyncPolicy.ALWAYS) {
+      log.awaitSynced(places.getLast());
+      acknowledge();
+    } else if (random.nextInt(50) == 0) {
+      log.awaitSynced(log.end());
+    }
+  }
+
+  private void acknowledge() {
+    acknowledged = states.size() - 1;
+  }
+
+  /** Returns how many changes a crash at this moment must not lose. */
+  int safe() {
+    Log begun = log;
+    if (options.sync() == SyncPolicy.ALWAYS || begun == null) {
+      return acknowledged;
+    }
+    long synced = begun.synced();
+    synchronized (this) {
+      int count = acknowledged;
+      while (count + 1 < places.size() && places.get(count + 1) <= synced) {
+        count++;
+      }
+      return count;
+    }
+  }
+
+  /** Opens what a crash has left, and checks it. */
+  void check(Disk crashed, int safe) throws IOException {
+    try (DataFolder folder = DataFolder.open(crashed, "byte-strings", options, () -> {})) {
+      check(read(folder), safe);
+    }
+  }
+
+  private synchronized void check(TreeMap<String, String> found, int safe) {
+    List<Integer> possible = states.subList(safe, states.size());
+    assertThat(possible)
+        .as("state after %s to %s changes: found=%s", safe, states.size() - 1, found.keySet())
+        .contains(found.hashCode());
+    if (log == null) {
+      assertThat(found).isEmpty();
+    }
+  }
+
+  /** Returns all entries of a folder. */
+  static TreeMap<String, String> read(DataFolder folder) throws IOException {
+    TreeMap<String, String> found = new TreeMap<>();
+    try (EntryStream entries = folder.entries()) {
+      while (entries.next()) {
+        found.put(text(bytes(entries.key())), text(bytes(entries.value())));
+      }
+    }
+    return found;
+  }
+
+  private static byte[] bytes(MemorySegment segment) {
+    return segment.toArray(ValueLayout.JAVA_BYTE);
+  }
+
+  private static String text(byte[] bytes) {
+    return Arrays.hashCode(bytes) + ":" + bytes.length + ":" + ByteBuffer.wrap(bytes).hashCode();
+  }
+}
