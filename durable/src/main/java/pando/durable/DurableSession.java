@@ -316,9 +316,7 @@ public final class DurableSession implements Session {
     visitor = receiver;
     try {
       long visited =
-          down
-              ? inner.scanDown(from, to, limit, checked)
-              : inner.scan(from, to, limit, checked);
+          down ? inner.scanDown(from, to, limit, checked) : inner.scan(from, to, limit, checked);
       turn.passGap();
       turn.answer();
       return visited;

@@ -42,7 +42,7 @@ final class Stripes {
 
   /** Returns the stripe of a key. */
   static int of(long key) {
-    return (int) (key * SPREAD >>> Long.SIZE - Integer.numberOfTrailingZeros(COUNT));
+    return (int) ((key * SPREAD) >>> (Long.SIZE - Integer.numberOfTrailingZeros(COUNT)));
   }
 
   /** Returns the stripe of a key. */

@@ -204,14 +204,15 @@ class DurableBytesTest {
   private static int scanned(ByteSession session, int from, boolean up, LogWitness witness) {
     int[] next = {from};
     int step = up ? 1 : -1;
-    ByteVisitor visitor = (key, value) -> {
-      for (; !key(next[0]).equals(MemoryLog.text(key)); next[0] += step) {
-        witness.sees("scan", key(next[0]), null);
-      }
-      witness.sees("scan", key(next[0]), MemoryLog.text(value));
-      next[0] += step;
-      return true;
-    };
+    ByteVisitor visitor =
+        (key, value) -> {
+          for (; !key(next[0]).equals(MemoryLog.text(key)); next[0] += step) {
+            witness.sees("scan", key(next[0]), null);
+          }
+          witness.sees("scan", key(next[0]), MemoryLog.text(value));
+          next[0] += step;
+          return true;
+        };
     if (up) {
       session.scan(segment(key(from)), null, Long.MAX_VALUE, visitor);
     } else {
@@ -253,25 +254,33 @@ class DurableBytesTest {
     }
     List<String> told = new ArrayList<>();
     try (ByteSession session = strings.session()) {
-      session.storeAll(keys, values, (place, value, failure) -> {
-        assertThat(place).isEqualTo(told.size());
-        assertThat(value).isNull();
-        told.add(String.valueOf(failure));
-        return place < 590;
-      });
+      session.storeAll(
+          keys,
+          values,
+          (place, value, failure) -> {
+            assertThat(place).isEqualTo(told.size());
+            assertThat(value).isNull();
+            told.add(String.valueOf(failure));
+            return place < 590;
+          });
       assertThat(told).hasSize(591).filteredOn(it -> !it.equals("null")).hasSize(1);
       assertThat(told.get(7)).contains("the value is too long");
       assertThat(log.replay()).isEqualTo(content(inner)).hasSize(550);
-      assertThat(log.replay()).containsEntry(key(3), "value 553").containsEntry(key(7), "value 557");
+      assertThat(log.replay())
+          .containsEntry(key(3), "value 553")
+          .containsEntry(key(7), "value 557");
       assertThatThrownBy(() -> session.storeAll(keys, List.of(), (_, _, _) -> true))
           .isInstanceOf(IllegalArgumentException.class);
 
       log.leaveRoom(2 * SessionLog.WORD_BYTES);
       told.clear();
-      session.storeAll(keys.subList(0, 4), values.subList(0, 4), (_, _, failure) -> {
-        told.add(failure == null ? "done" : failure.getClass().getSimpleName());
-        return true;
-      });
+      session.storeAll(
+          keys.subList(0, 4),
+          values.subList(0, 4),
+          (_, _, failure) -> {
+            told.add(failure == null ? "done" : failure.getClass().getSimpleName());
+            return true;
+          });
       String full = LogFullException.class.getSimpleName();
       assertThat(told).containsExactly("done", "done", full, full);
       assertThat(log.replay()).isEqualTo(content(inner));

@@ -53,6 +53,7 @@ class DurableWaitsTest {
     SCAN_TO_NEXT(session -> session.scan(GONE - 5, GONE + 15, 1, (_, _) -> true)),
     SCAN_DOWN(session -> session.scanDown(GONE + 5, GONE - 5, 9, (_, _) -> true));
 
+    @SuppressWarnings("ImmutableEnumChecker") // Stateless.
     private final Consumer<Session> act;
 
     Read(Consumer<Session> act) {
@@ -292,13 +293,14 @@ class DurableWaitsTest {
     try (Session session = broken.session()) {
       List<Throwable> failures = new ArrayList<>();
       failing.failGets(true);
-      while (!log.hasFailed()) {
+      for (int i = 0; i < 100 && !log.hasFailed(); i++) {
         try {
           session.put(GONE, 7);
         } catch (RuntimeException | Error e) {
           failures.add(e);
         }
       }
+      assertThat(log.hasFailed()).isTrue();
       assertThat(failures.getLast()).hasStackTraceContaining("a get failed by a test");
       failing.failGets(false);
       assertThatThrownBy(() -> session.get(GONE)).isInstanceOf(LogFailedException.class);
@@ -312,14 +314,18 @@ class DurableWaitsTest {
   void shouldNotFailLogByMisuse() {
     fill();
     Session session = index.session();
-    session.scan(0, 100, (key, value) -> {
-      assertThatThrownBy(() -> session.put(key, value)).isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> session.putAll(new long[] {key}, 0, 1, new long[1]))
-          .isInstanceOf(IllegalStateException.class);
-      assertThatThrownBy(() -> session.scan(0, 1, (_, _) -> true))
-          .isInstanceOf(IllegalStateException.class);
-      return true;
-    });
+    session.scan(
+        0,
+        100,
+        (key, value) -> {
+          assertThatThrownBy(() -> session.put(key, value))
+              .isInstanceOf(IllegalStateException.class);
+          assertThatThrownBy(() -> session.putAll(new long[] {key}, 0, 1, new long[1]))
+              .isInstanceOf(IllegalStateException.class);
+          assertThatThrownBy(() -> session.scan(0, 1, (_, _) -> true))
+              .isInstanceOf(IllegalStateException.class);
+          return true;
+        });
     assertThatThrownBy(() -> session.putAll(new long[1], 1, 1, new long[2]))
         .isInstanceOf(IndexOutOfBoundsException.class);
     session.close();

@@ -104,8 +104,6 @@ class DurableWordsTest {
   static void pauseSometimes() {
     if (Thread.currentThread().threadId() % 2 == 0) {
       LockSupport.parkNanos(1);
-    } else {
-      Thread.yield();
     }
   }
 
@@ -274,15 +272,16 @@ class DurableWordsTest {
       int[] next = {from};
       int stop = random.nextInt(KEYS);
       boolean[] stopped = {false};
-      EntryVisitor visitor = (key, value) -> {
-        for (; key(next[0]) != key; next[0] += step) {
-          witness.sees("scan", key(next[0]), null);
-        }
-        witness.sees("scan", key, value);
-        next[0] += step;
-        stopped[0] = next[0] == stop;
-        return !stopped[0];
-      };
+      EntryVisitor visitor =
+          (key, value) -> {
+            for (; key(next[0]) != key; next[0] += step) {
+              witness.sees("scan", key(next[0]), null);
+            }
+            witness.sees("scan", key, value);
+            next[0] += step;
+            stopped[0] = next[0] == stop;
+            return !stopped[0];
+          };
       if (down) {
         session.scanDown(key(from), Long.MAX_VALUE, visitor);
       } else {

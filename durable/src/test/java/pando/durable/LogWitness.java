@@ -26,8 +26,7 @@ final class LogWitness {
               .formatted(what, key, value, log.history(key)));
     }
     if (!log.isSafe(key, place)) {
-      throw new AssertionError(
-          "not on the disk: %s, key=%s, value=%s".formatted(what, key, value));
+      throw new AssertionError("not on the disk: %s, key=%s, value=%s".formatted(what, key, value));
     }
     seen.put(key, place);
   }

@@ -120,7 +120,7 @@ final class MemoryLog {
 
   /** Returns whether a record is as safe as it has to be to be told of. */
   synchronized boolean isSafe(Object key, int place) {
-    return !waits || place < 0 || histories.get(key).get(place).lsn() <= synced;
+    return !waits || place < 0 || history(key).get(place).lsn() <= synced;
   }
 
   private synchronized void checkOpen() {
@@ -163,24 +163,20 @@ final class MemoryLog {
     }
   }
 
-  private void awaitSynced(long lsn) {
+  private synchronized void awaitSynced(long lsn) {
     if (!waits) {
       throw new AssertionError("nobody has to wait: lsn=" + lsn);
     }
-    long target = end();
-    Thread.yield();
-    synchronized (this) {
-      while (holdsSync && synced < lsn && failure == null) {
-        try {
-          wait();
-        } catch (InterruptedException e) {
-          throw new AssertionError(e);
-        }
+    while (holdsSync && synced < lsn && failure == null) {
+      try {
+        wait();
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
       }
-      if (synced < lsn) {
-        checkOpen();
-        synced = Math.max(synced, target);
-      }
+    }
+    if (synced < lsn) {
+      checkOpen();
+      synced = end;
     }
   }
 
