@@ -139,9 +139,11 @@ public final class DataFolder implements AutoCloseable {
   }
 
   /** Where the disk is full, entries can be read, and the log tries again. */
-  private void sortTailIfThereIsRoom() {
+  private void sortTailIfThereIsRoom() throws IOException {
     try {
       sortTail();
+    } catch (ForceFailedException e) {
+      throw e;
     } catch (IOException e) {
       System.getLogger("pando.journal")
           .log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);
@@ -300,6 +302,38 @@ public final class DataFolder implements AutoCloseable {
   /** Returns the log, to which changes are appended after {@link #begin}. */
   public Log log() {
     return log;
+  }
+
+  /**
+   * Begins to write all entries anew. Nothing may be appended to the log until the load is finished
+   * or closed.
+   *
+   * @throws LogFullException if the disk has no room
+   */
+  public FolderLoad load() {
+    try {
+      return new FolderLoad(this, files.begin(0, log.cut()));
+    } catch (IOException e) {
+      throw full(e);
+    }
+  }
+
+  /** Has a file stand for all that was logged up to its end. */
+  void finish(Manifest.Sorted base) throws IOException {
+    List<Manifest.Sorted> before;
+    synchronized (lock) {
+      before = manifest.sorted();
+      store(manifest.with(List.of(base), Math.max(base.to(), manifest.logFrom())));
+    }
+    for (Manifest.Sorted file : before) {
+      files.remove(file);
+    }
+  }
+
+  LogFullException full(IOException cause) {
+    return new LogFullException(
+        "the folder cannot be written: folder=%s, cause=%s".formatted(disk, cause.getMessage()),
+        cause);
   }
 
   /** Returns where the folder is. */

@@ -34,7 +34,11 @@ interface Disk {
   /** Removes a file, if it is there. */
   void remove(String name) throws IOException;
 
-  /** Has all names as they are now on the disk. */
+  /**
+   * Has all names as they are now on the disk.
+   *
+   * @throws ForceFailedException if the disk has not kept them
+   */
   void force() throws IOException;
 
   /** Returns the folder's place, for messages. */

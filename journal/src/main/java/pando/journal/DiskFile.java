@@ -25,7 +25,11 @@ interface DiskFile extends AutoCloseable {
    */
   MemorySegment map() throws IOException;
 
-  /** Has all bytes as they are now on the disk, and how many there are. */
+  /**
+   * Has all bytes as they are now on the disk, and how many there are.
+   *
+   * @throws ForceFailedException if the disk has not kept them
+   */
   void force() throws IOException;
 
   /** Closes the file and its mapping. */

@@ -60,6 +60,8 @@ record FolderDisk(Path folder) implements Disk {
   public void force() throws IOException {
     try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
       names.force(true);
+    } catch (IOException e) {
+      throw new ForceFailedException("names are not forced: folder=%s, cause=%s".formatted(folder, e), e);
     }
   }
 
@@ -110,7 +112,11 @@ record FolderDisk(Path folder) implements Disk {
 
     @Override
     public void force() throws IOException {
-      channel.force(false);
+      try {
+        channel.force(false);
+      } catch (IOException e) {
+        throw new ForceFailedException("a file is not forced: " + e, e);
+      }
     }
 
     @Override

@@ -41,6 +41,8 @@ public final class Log implements AutoCloseable {
    * becomes the next segment. If more than 16 are full, changes wait in their reservation.
    */
 
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
   /** So many segments may be full and not sorted before changes wait. */
   private static final int FULL_MAX = 16;
 
@@ -49,9 +51,6 @@ public final class Log implements AutoCloseable {
 
   /** Under {@link SyncPolicy#EVERYSEC}: the longest force of the disk that no change waits for. */
   private static final long STALL_NANOS = 2_000_000_000;
-
-  /** What a SYNCED takes at the most, with the PAD in front of it. */
-  private static final int MARK_BYTES = RecordFormat.PAGE + RecordFormat.SYNCED_BYTES;
 
   private final Disk disk;
   private final UUID id;
@@ -90,6 +89,9 @@ public final class Log implements AutoCloseable {
 
   /** Why there is no room, or no full segment can be sorted; {@code null} if it is not so. */
   private @Nullable Exception noRoom;
+
+  /** Whether a segment is wanted although there is room. */
+  private boolean cuts;
 
   private boolean begun;
   private boolean closing;
@@ -160,16 +162,11 @@ public final class Log implements AutoCloseable {
     try {
       while (true) {
         check();
-        if (full.size() <= FULL_MAX && reserved + bytes <= available()) {
+        if (full.size() <= FULL_MAX && reserved + bytes <= available(at)) {
           reserved += bytes;
           return;
         }
-        if (noRoom != null) {
-          throw new LogFullException(
-              "the log has no room: folder=%s, bytes=%s, cause=%s"
-                  .formatted(disk, bytes, noRoom.getMessage()),
-              noRoom);
-        }
+        checkRoom(bytes);
         checkOpen();
         work.signal();
         roomChanged.awaitUninterruptibly();
@@ -189,10 +186,14 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Returns how many bytes can be promised to changes. */
-  private long available() {
+  /**
+   * Returns how many bytes can be promised to changes.
+   *
+   * @param used of the current segment
+   */
+  private long available(int used) {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
-    long left = current == null ? 0 : Math.max(0, current.bytes() - at - lost);
+    long left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
     long whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
     return left + whole * ready.size();
   }
@@ -231,7 +232,7 @@ public final class Log implements AutoCloseable {
 
   private void write(RecordBuilder record, int bytes, int inner) {
     LogSegment segment = current;
-    if (segment == null || segment.bytes() - at < bytes) {
+    if (segment == null || endOfChanges(segment) - at < bytes) {
       segment = roll();
     }
     boolean wasRoomy = at <= segment.bytes() / 2;
@@ -241,6 +242,11 @@ public final class Log implements AutoCloseable {
     if (wasRoomy && at > segment.bytes() / 2) {
       work.signal();
     }
+  }
+
+  /** Returns where changes end in a segment: its last page is for a CLOSED. */
+  private static int endOfChanges(LogSegment segment) {
+    return segment.bytes() - RecordFormat.PAGE;
   }
 
   /** Goes on to the next segment. */
@@ -261,6 +267,45 @@ public final class Log implements AutoCloseable {
     return next;
   }
 
+  /**
+   * Goes on to a new segment, unless the current one is empty; returns the place where it begins.
+   *
+   * @throws LogFullException if there is no room for one
+   */
+  long cut() {
+    lock.lock();
+    try {
+      cuts = true;
+      while (true) {
+        check();
+        checkOpen();
+        LogSegment segment = current;
+        if (segment != null && at == LogSegment.HEADER_BYTES) {
+          return segment.first();
+        }
+        if (!ready.isEmpty()) {
+          return roll().first();
+        }
+        checkRoom(options.segmentBytes());
+        work.signal();
+        roomChanged.awaitUninterruptibly();
+      }
+    } finally {
+      cuts = false;
+      lock.unlock();
+    }
+  }
+
+  private void checkRoom(long bytes) {
+    Exception cause = noRoom;
+    if (cause != null) {
+      throw new LogFullException(
+          "the log has no room: folder=%s, bytes=%s, cause=%s"
+              .formatted(disk, bytes, cause.getMessage()),
+          cause);
+    }
+  }
+
   /** Skips what is before a place of a segment. */
   private void pad(LogSegment segment, int to) {
     int bytes = to - at;
@@ -279,8 +324,9 @@ public final class Log implements AutoCloseable {
         return;
       }
       int page = (at + RecordFormat.PAGE - 1) & -RecordFormat.PAGE;
-      boolean fits = segment.bytes() - page >= RecordFormat.SYNCED_BYTES;
-      if (fits && reserved + MARK_BYTES <= available()) {
+      int behind = page + RecordFormat.SYNCED_BYTES;
+      boolean fits = kind == RecordFormat.CLOSED || behind <= endOfChanges(segment);
+      if (fits && reserved <= available(behind)) {
         pad(segment, page);
         marks.mark(kind, synced);
         segment.write(at, marks, RecordFormat.SYNCED_BYTES, sums, marks.innerSum());
@@ -386,11 +432,27 @@ public final class Log implements AutoCloseable {
     while (goesOn) {
       try {
         goesOn = begun ? doSome() : begin();
+      } catch (ForceFailedException e) {
+        fail(e);
+        goesOn = false;
       } catch (IOException e) {
         goesOn = awaitRetry(e);
       } catch (Throwable e) {
         fail(e);
         goesOn = false;
+      }
+    }
+    removeSpare();
+  }
+
+  private void removeSpare() {
+    LogSegment unused = spare;
+    spare = null;
+    if (unused != null) {
+      try {
+        unused.remove(disk);
+      } catch (IOException e) {
+        LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + unused.name(), e);
       }
     }
   }
@@ -441,7 +503,7 @@ public final class Log implements AutoCloseable {
 
   private boolean needsSegment() {
     LogSegment last = current;
-    return last != null && ready.isEmpty() && at > last.bytes() / 2;
+    return last != null && ready.isEmpty() && (cuts || at > last.bytes() / 2);
   }
 
   /** Makes a segment; if the disk has no room for one, that of the oldest that is full. */
@@ -455,7 +517,7 @@ public final class Log implements AutoCloseable {
               ? LogSegment.create(disk, id, nextFirst, options.segmentBytes())
               : file.renew(disk, id, nextFirst);
     } catch (IOException e) {
-      if (oldest == null) {
+      if (oldest == null || e instanceof ForceFailedException) {
         throw e;
       }
       sort(oldest);
@@ -546,15 +608,13 @@ public final class Log implements AutoCloseable {
       List<Runnable> closings = new ArrayList<>();
       full.forEach(segment -> closings.add(segment::close));
       ready.forEach(segment -> closings.add(segment::close));
-      for (LogSegment segment : new LogSegment[] {current, spare}) {
-        if (segment != null) {
-          closings.add(segment::close);
-        }
+      LogSegment last = current;
+      if (last != null) {
+        closings.add(last::close);
       }
       full.clear();
       ready.clear();
       current = null;
-      spare = null;
       Closing.all(closings);
     } finally {
       lock.unlock();

@@ -111,7 +111,7 @@ final class MergedEntries implements EntryStream {
   /** Closes all sources, whatever happens to some of them. */
   private void closeFrom(int first) {
     if (first < oldestFirst.size()) {
-      try (EntryStream source = oldestFirst.get(first)) {
+      try (EntryStream _ = oldestFirst.get(first)) {
         closeFrom(first + 1);
       }
     }

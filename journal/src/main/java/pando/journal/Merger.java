@@ -60,6 +60,9 @@ final class Merger implements AutoCloseable {
           merge(some);
           some = next(folder.manifest().sorted());
         }
+      } catch (ForceFailedException e) {
+        folder.log().fail(e);
+        return;
       } catch (IOException e) {
         LOG.log(System.Logger.Level.WARNING, "sorted files are not merged: folder=" + folder, e);
         pause();

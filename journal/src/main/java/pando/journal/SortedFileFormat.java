@@ -27,8 +27,8 @@ import java.util.zip.CRC32C;
  * footer, 128 bytes, {@link SortedFileFooter}
  * </pre>
  *
- * A block's sum has its place in it, and the index its number of entries and its first key: so a
- * block that lies elsewhere, or comes from another file, is no block of this file.
+ * A block's sum has its place in it, so a block that lies elsewhere is found. The index has its
+ * length, its number of entries and its first key, so most blocks of other files are found.
  */
 final class SortedFileFormat {
   static final int VERSION = 1;

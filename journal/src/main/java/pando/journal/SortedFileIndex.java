@@ -92,7 +92,10 @@ final class SortedFileIndex {
       }
     }
     long bytes = blockEnd - place;
-    if (bytes > BLOCK_BYTES_MAX || entries <= 0 || bytes < FIRST_ENTRY + (long) KEY * entries) {
+    if (blockEnd > file.footer().indexAt()
+        || bytes > BLOCK_BYTES_MAX
+        || entries <= 0
+        || bytes < FIRST_ENTRY + (long) KEY * entries) {
       throw file.damaged(
           "a block from %d to %d cannot have %d entries".formatted(place, blockEnd, entries));
     }

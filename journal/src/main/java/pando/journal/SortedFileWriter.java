@@ -31,9 +31,9 @@ import java.util.zip.CRC32C;
 import pando.fabric.memory.KeyOrder;
 
 /**
- * Writes a sorted file, of entries that come in ascending order. It remembers where blocks begin,
- * 8 bytes of each, and reads their first keys again for the index: so its memory does not grow
- * with the keys. Not thread-safe.
+ * Writes a sorted file, of entries that come in ascending order. It remembers where blocks begin, 8
+ * bytes of each, and reads their first keys again for the index: so its memory does not grow with
+ * the keys. Not thread-safe.
  */
 final class SortedFileWriter implements AutoCloseable {
   private final DiskFile file;
@@ -49,7 +49,7 @@ final class SortedFileWriter implements AutoCloseable {
   private int blockEntries;
 
   /** Where the last key is in the block; it is there until another entry is written. */
-  private long lastAt = -1;
+  private int lastAt = -1;
 
   private int lastBytes;
   private long written;

@@ -34,22 +34,15 @@ final class SortedFiles {
    */
   Manifest.@Nullable Sorted write(
       long from, long to, EntryStream entries, BooleanSupplier stops) throws IOException {
-    int number = lastNumber.incrementAndGet();
-    String name = Manifest.Sorted.PREFIX + number;
-    try (entries) {
-      SortedFileHeader header = new SortedFileHeader(id, from, to, from == 0);
-      SortedFileFooter footer;
-      try (SortedFileWriter writer = new SortedFileWriter(disk.create(name + Manifest.NEW), header)) {
-        if (!append(entries, from != 0, writer, stops)) {
-          disk.remove(name + Manifest.NEW);
-          return null;
-        }
-        footer = writer.finish();
-      }
-      disk.rename(name + Manifest.NEW, name);
-      disk.force();
-      return new Manifest.Sorted(number, from, to, footer.entries(), footer.sha256());
+    try (entries;
+        NewSortedFile made = begin(from, to)) {
+      return append(entries, from != 0, made.writer(), stops) ? made.finish() : null;
     }
+  }
+
+  /** Begins a file, as {@link #write} does. */
+  NewSortedFile begin(long from, long to) throws IOException {
+    return new NewSortedFile(disk, id, lastNumber.incrementAndGet(), from, to);
   }
 
   /** Appends entries; returns {@code false} if it was stopped. */

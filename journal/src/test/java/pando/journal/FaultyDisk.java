@@ -173,6 +173,12 @@ final class FaultyDisk implements Disk {
     }
   }
 
+  private static void failForce(boolean fails) throws IOException {
+    if (fails) {
+      throw new ForceFailedException("Input/output error", new IOException("Input/output error"));
+    }
+  }
+
   private static IOException noRoom() {
     return new IOException("No space left on device");
   }
@@ -243,7 +249,7 @@ final class FaultyDisk implements Disk {
     boolean fails = step("force of the folder") || forcesFail;
     synchronized (this) {
       namesLost |= fails;
-      fail(fails);
+      failForce(fails);
       if (!namesLost) {
         pending.forEach(change -> change.apply(kept));
         pending.clear();
@@ -327,7 +333,7 @@ final class FaultyDisk implements Disk {
         if (fails) {
           file.loseForce();
         }
-        fail(fails);
+        failForce(fails);
         file.force();
       }
     }

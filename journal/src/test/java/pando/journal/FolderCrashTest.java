@@ -3,9 +3,12 @@ package pando.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -50,6 +53,54 @@ class FolderCrashTest {
       }
     } catch (Throwable e) {
       throw new AssertionError("pando.seed=" + seed, e);
+    }
+  }
+
+  /** A load counts as a whole, or not at all. */
+  @Test
+  void shouldHaveWhatWasThereOrWhatWasLoaded() throws IOException {
+    long seed = Long.getLong("pando.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    FolderScript script = new FolderScript(seed, SyncPolicy.EVERYSEC);
+    FaultyDisk disk = new FaultyDisk();
+    script.run(disk, CHANGES);
+    List<Crash> crashes = new ArrayList<>();
+    disk.withHook(
+        (_, step) -> {
+          synchronized (crashes) {
+            for (int draw = 0; draw < DRAWS; draw++) {
+              crashes.add(new Crash(step, disk.crash(random), 0));
+            }
+          }
+        });
+    TreeMap<String, String> before;
+    TreeMap<String, String> after;
+    int unfinished;
+    try (DataFolder folder = script.open(disk)) {
+      before = FolderScript.read(folder);
+      folder.begin();
+      try (FolderLoad load = folder.load()) {
+        load.append(MemorySegment.ofArray(new byte[] {1}), MemorySegment.ofArray(new byte[2]));
+      }
+      try (FolderLoad load = folder.load()) {
+        for (byte i = 0; i < 100; i++) {
+          byte[] key = {i};
+          load.append(MemorySegment.ofArray(key), MemorySegment.ofArray(new byte[i]));
+        }
+        unfinished = crashes.size();
+        load.finish();
+      }
+    }
+    try (DataFolder folder = script.open(disk)) {
+      after = FolderScript.read(folder);
+      assertThat(after).hasSize(100);
+    }
+    for (int i = 0; i < crashes.size(); i++) {
+      try (DataFolder folder = script.open(crashes.get(i).left())) {
+        assertThat(FolderScript.read(folder))
+            .as("pando.seed=%s, step=%s", seed, crashes.get(i).step())
+            .isIn(i < unfinished ? List.of(before) : List.of(before, after));
+      }
     }
   }
 }

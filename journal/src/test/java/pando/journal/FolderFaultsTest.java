@@ -1,0 +1,172 @@
+package pando.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The disk fails, is full, or loses power while a folder is opened. */
+class FolderFaultsTest {
+  private static final int CHANGES = 120;
+  private static final LogOptions SMALL =
+      LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
+
+  private final long seed = Long.getLong("pando.seed", System.nanoTime());
+  private final SplittableRandom random = new SplittableRandom(seed);
+
+  /** Makes a value of 1,000 bytes, so that few of them fill a segment. */
+  private static RecordBuilder record(int number) {
+    return new RecordBuilder()
+        .put(MemorySegment.ofArray(new byte[] {(byte) number}), MemorySegment.ofArray(new byte[1000]));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldLoseNothingWhereAStepFails(SyncPolicy policy) throws IOException {
+    boolean failed = true;
+    for (long step = 1; failed; step++) {
+      FaultyDisk disk = new FaultyDisk();
+      FolderScript script = new FolderScript(seed, policy);
+      disk.failAt(step);
+      long failing = step;
+      AtomicReference<String> text = new AtomicReference<>("");
+      disk.withHook(
+          (number, its) -> {
+            if (number == failing) {
+              text.set(its);
+            }
+          });
+      failed = !script.runUntilFailure(disk, CHANGES) || disk.steps() >= step;
+      disk.heal();
+      try {
+        script.check(disk.crash(random), script.safe());
+        script.check(disk.kill(), script.safe());
+        script.run(disk, CHANGES);
+        script.check(disk.kill(), script.safe());
+        if (!text.get().equals("force of the folder")) { // Behind that no name is ever safe.
+          script.check(disk.crash(random), script.safe());
+        }
+      } catch (Throwable e) {
+        throw new AssertionError("pando.seed=%s, step=%s, %s".formatted(seed, step, text), e);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldLoseNothingWhereOpeningIsCutOff(SyncPolicy policy) throws IOException {
+    FaultyDisk disk = new FaultyDisk();
+    FolderScript script = new FolderScript(seed, policy);
+    script.run(disk, CHANGES);
+    List<FaultyDisk> first = new ArrayList<>();
+    disk.withHook(
+        (_, _) -> {
+          synchronized (first) {
+            first.add(disk.crash(random));
+          }
+        });
+    int before = script.safe();
+    script.run(disk, CHANGES);
+    try {
+      for (FaultyDisk crashed : first) {
+        List<FaultyDisk> second = new ArrayList<>();
+        crashed.withHook((_, _) -> second.add(crashed.crash(random)));
+        script.check(crashed, before);
+        crashed.withHook((_, _) -> {});
+        for (FaultyDisk again : second) {
+          script.check(again, before);
+        }
+      }
+    } catch (Throwable e) {
+      throw new AssertionError("pando.seed=" + seed, e);
+    }
+  }
+
+  @Test
+  void shouldFailOnceAForceFails() throws IOException {
+    FaultyDisk disk = new FaultyDisk();
+    DataFolder folder =
+        DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.ALWAYS), () -> {});
+    Log log = folder.begin();
+    log.reserve(record(1).bytes());
+    disk.failForces();
+    long lsn = log.append(record(1));
+    assertThatThrownBy(() -> log.awaitSynced(lsn))
+        .isInstanceOf(LogFailedException.class)
+        .hasMessageContaining("Input/output error");
+    disk.heal();
+    assertThatThrownBy(() -> log.reserve(32)).isInstanceOf(LogFailedException.class);
+    assertThat(log.synced()).isLessThan(lsn);
+    List<Long> told = new ArrayList<>();
+    log.whenSynced(lsn, () -> told.add(log.synced()));
+    assertThat(told).hasSize(1);
+    assertThatThrownBy(folder::close).isInstanceOf(LogFailedException.class);
+  }
+
+  @Test
+  void shouldRefuseChangesWhileTheDiskIsFullAndGoOnBehindThat() throws IOException {
+    FaultyDisk disk = new FaultyDisk();
+    try (DataFolder folder = DataFolder.open(disk, "words", SMALL, () -> {})) {
+      Log log = folder.begin();
+      disk.fillUp();
+      int made = appendUntilFull(log);
+      assertThat(made).isGreaterThan(10);
+      assertThatThrownBy(() -> log.reserve(record(1).bytes()))
+          .isInstanceOf(LogFullException.class)
+          .hasMessageContaining("No space left on device");
+      disk.heal();
+      boolean hasRoom = false;
+      while (!hasRoom) {
+        hasRoom = appends(log, made);
+      }
+    }
+    try (DataFolder folder = DataFolder.open(disk, "words", SMALL, () -> {})) {
+      assertThat(FolderScript.read(folder)).isNotEmpty();
+    }
+  }
+
+  private static int appendUntilFull(Log log) {
+    int made = 0;
+    while (appends(log, made)) {
+      made++;
+    }
+    return made;
+  }
+
+  private static boolean appends(Log log, int number) {
+    try {
+      log.reserve(record(number).bytes());
+    } catch (LogFullException e) {
+      return false;
+    }
+    log.append(record(number));
+    return true;
+  }
+
+  @Test
+  void shouldServeReadsWhereTheDiskIsFullWhenItIsOpened() throws IOException {
+    FaultyDisk disk = new FaultyDisk();
+    FolderScript script = new FolderScript(seed, SyncPolicy.EVERYSEC);
+    script.run(disk, CHANGES);
+    disk.fillUp();
+    try (DataFolder folder = script.open(disk)) {
+      int size = FolderScript.read(folder).size();
+      Log log = folder.begin();
+      assertThatThrownBy(() -> log.reserve(32)).isInstanceOf(LogFullException.class);
+      disk.heal();
+      boolean hasRoom = false;
+      while (!hasRoom) {
+        hasRoom = appends(log, 1);
+      }
+      assertThat(size).isPositive();
+    }
+  }
+}

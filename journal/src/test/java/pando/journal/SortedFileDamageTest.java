@@ -1,0 +1,216 @@
+package pando.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map.Entry;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** A file that is not as it was written is refused by name, and never answers something else. */
+class SortedFileDamageTest {
+  private static final int HEADER_SUM = 4_092;
+  private static final int FIRST_BLOCK = 4_096;
+
+  private final TreeMap<String, Optional<String>> model = new TreeMap<>();
+  private final SplittableRandom random = new SplittableRandom(JournalSeeds.of(3402));
+
+  SortedFileDamageTest() {
+    for (int i = 0; i < 100; i++) {
+      model.put(
+          "key%03d".formatted(i),
+          i % 7 == 0 ? Optional.empty() : Optional.of("v".repeat(i % 5) + i));
+    }
+  }
+
+  private byte[] write(int blockBytes) throws IOException {
+    return EntryModel.write(model, false, blockBytes);
+  }
+
+  private static void assertRefused(byte[] file, String what) {
+    assertThatThrownBy(() -> EntryModel.read(file))
+        .as(what)
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageStartingWith("sorted-7");
+  }
+
+  @Test
+  void shouldFindEveryChangedByte() throws IOException {
+    byte[] file = write(200);
+    for (int at = 0; at < file.length; at++) {
+      byte[] changed = file.clone();
+      changed[at] ^= (byte) (1 + random.nextInt(255));
+      assertRefused(changed, "byte " + at);
+    }
+  }
+
+  @Test
+  void shouldFindEveryCut() throws IOException {
+    byte[] file = write(200);
+    for (int length = 0; length < file.length; length++) {
+      assertRefused(Arrays.copyOf(file, length), "cut to " + length);
+    }
+    assertRefused(Arrays.copyOf(file, file.length + 1), "one byte more");
+    assertRefused(Arrays.copyOf(file, file.length + 4_096), "a page more");
+  }
+
+  @Test
+  void shouldFindPiecesThatAreMovedOrLost() throws IOException {
+    byte[] file = write(200);
+    for (int i = 0; i < JournalSeeds.count(20_000, 1_000_000, 10_000_000); i++) {
+      byte[] changed = mutate(file);
+      // Without unused bytes no other file is right.
+      if (!Arrays.equals(changed, file)) {
+        assertRefused(changed, "mutation " + i);
+      }
+    }
+  }
+
+  /** Returns a copy with one piece changed, as disks and copies change them. */
+  private byte[] mutate(byte[] file) {
+    byte[] changed = file.clone();
+    int from = random.nextInt(file.length);
+    int bytes = Math.min(1 + random.nextInt(random.nextBoolean() ? 8 : 600), file.length - from);
+    int to = random.nextInt(file.length - bytes + 1);
+    switch (random.nextInt(5)) {
+      case 0 -> System.arraycopy(file, from, changed, to, bytes);
+      case 1 -> Arrays.fill(changed, from, from + bytes, (byte) (random.nextBoolean() ? 0 : -1));
+      case 2 -> {
+        System.arraycopy(file, from + bytes, changed, from, file.length - from - bytes);
+        changed = Arrays.copyOf(changed, file.length - bytes);
+      }
+      case 3 -> {
+        changed = Arrays.copyOf(changed, file.length + bytes);
+        System.arraycopy(file, from, changed, from + bytes, file.length - from);
+      }
+      default -> {
+        for (int i = 0; i < bytes; i++) {
+          changed[from + i] = (byte) random.nextInt();
+        }
+      }
+    }
+    return changed;
+  }
+
+  /**
+   * Also where all sums are right a reader trusts nothing, so what it reads is an order of keys.
+   */
+  @Test
+  void shouldSurviveBytesWithRightSums() throws IOException {
+    byte[] file = write(200);
+    int read = 0;
+    for (int i = 0; i < JournalSeeds.count(20_000, 1_000_000, 10_000_000); i++) {
+      byte[] changed = file.clone();
+      for (int j = random.nextInt(3); j >= 0; j--) {
+        int at = FIRST_BLOCK - 60 + random.nextInt(file.length - FIRST_BLOCK + 60);
+        if (random.nextInt(8) == 0) {
+          at = random.nextInt(64);
+        }
+        changed[at] = (byte) (random.nextBoolean() ? random.nextInt() : random.nextInt(3) - 1);
+      }
+      BytesFile hostile = new BytesFile(withRightSums(changed, file));
+      try {
+        List<Entry<String, Optional<String>>> entries =
+            EntryModel.read(SortedFile.open(hostile, "sorted-7").entries());
+        assertThat(entries).hasSize(model.size()).isSortedAccordingTo(Entry.comparingByKey());
+        read++;
+      } catch (DamagedLogException e) {
+        assertThat(e).hasMessageStartingWith("sorted-7");
+      }
+      assertThat(hostile.most()).isLessThanOrEqualTo(file.length);
+    }
+    assertThat(read).isPositive();
+  }
+
+  /** Mends all sums of a file but the SHA-256. */
+  private static byte[] withRightSums(byte[] changed, byte[] original) {
+    MemorySegment memory = MemorySegment.ofArray(changed);
+    MemorySegment old = MemorySegment.ofArray(original);
+    memory.set(SortedFileFormat.INT, HEADER_SUM, SortedFileFormat.sum(memory, 0, HEADER_SUM));
+    int footerAt = original.length - SortedFileFooter.FOOTER_BYTES;
+    int indexAt = (int) old.get(SortedFileFormat.LONG, footerAt);
+    for (int at = FIRST_BLOCK; at < indexAt; at += old.get(SortedFileFormat.INT, at)) {
+      int bytes = old.get(SortedFileFormat.INT, at);
+      int sum = SortedFileFormat.blockSum(at, memory.asSlice(at), bytes);
+      memory.set(SortedFileFormat.INT, at + SortedFileFormat.SUM, sum);
+    }
+    memory.set(
+        SortedFileFormat.INT,
+        footerAt - 4,
+        SortedFileFormat.sum(memory, indexAt, footerAt - 4 - indexAt));
+    memory.set(
+        SortedFileFormat.INT, original.length - 4, SortedFileFormat.sum(memory, footerAt, 124));
+    return changed;
+  }
+
+  @Test
+  void shouldNameAnotherVersion() throws IOException {
+    byte[] file = write(200);
+    byte[] newer = file.clone();
+    newer[8] = 2;
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(newer, file)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessage(
+            "sorted-7 was written by a newer Pando: its format has version 2, this Pando reads"
+                + " version 1");
+    byte[] older = file.clone();
+    older[8] = 0;
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(older, file)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("an older Pando: its format has version 0");
+  }
+
+  @Test
+  void shouldNameTheBlockAndItsKeys() throws IOException {
+    byte[] file = write(200);
+    file[FIRST_BLOCK + 200] ^= 1;
+    int begin = FIRST_BLOCK + MemorySegment.ofArray(file).get(SortedFileFormat.INT, FIRST_BLOCK);
+    // The keys are "key" and three digits.
+    String key = "0x6b6579[0-9a-f]{6}";
+    assertThatThrownBy(() -> EntryModel.read(file))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageMatching(
+            "sorted-7 is damaged: the block at %d, of [0-9]+ bytes, with [0-9]+ keys"
+                    .formatted(begin)
+                + " from %s to below %s: its sum is [0-9a-f]{8} instead of [0-9a-f]{8}"
+                    .formatted(key, key));
+  }
+
+  @Test
+  void shouldFindABlockOfOtherKeys() throws IOException {
+    byte[] file = write(200);
+    TreeMap<String, Optional<String>> others = new TreeMap<>();
+    model.forEach((key, value) -> others.put(key.replace('k', 'l'), value));
+    byte[] other = EntryModel.write(others, false, 200);
+    int bytes = MemorySegment.ofArray(file).get(SortedFileFormat.INT, FIRST_BLOCK);
+    System.arraycopy(other, FIRST_BLOCK, file, FIRST_BLOCK, bytes);
+    assertThatThrownBy(() -> EntryModel.read(file))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageEndingWith("its first key is another one");
+  }
+
+  @Test
+  void shouldCloseAFileThatItRefuses() {
+    BytesFile file = new BytesFile(new byte[5_000]);
+    assertThatThrownBy(() -> SortedFile.open(file, "sorted-7"))
+        .isInstanceOf(DamagedLogException.class);
+    assertThat(file.isClosed()).isTrue();
+  }
+
+  @Test
+  void shouldFindADigestThatIsAnother() throws IOException {
+    byte[] file = write(200);
+    byte[] changed = file.clone();
+    changed[file.length - 60] ^= 1;
+    SortedFile sorted = SortedFile.open(new BytesFile(withRightSums(changed, file)), "sorted-7");
+    assertThatThrownBy(sorted::verify)
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("SHA-256");
+  }
+}
