@@ -41,12 +41,16 @@ final class ChangeTurn {
   /** The lsn of the last record of this change, 0 if it has none. */
   private long appended;
 
+  /** Whether answers wait for the disk at all: else nobody asks what they depend on. */
+  private final boolean waits;
+
   private boolean deferred;
   private long dependsOn;
 
   ChangeTurn(Stripes stripes, SessionLog log) {
     this.stripes = stripes;
     this.log = log;
+    this.waits = log.waitsForSync();
   }
 
   /** Has answers not wait for the disk: the caller does. */
@@ -54,7 +58,7 @@ final class ChangeTurn {
     deferred = true;
   }
 
-  /** Returns the greatest lsn that an answer depends on. */
+  /** Returns the greatest lsn that an answer depends on, 0 if answers need not wait. */
   long dependsOn() {
     return dependsOn;
   }
@@ -173,7 +177,9 @@ final class ChangeTurn {
     if (stripes.areRemoving()) {
       awaitRemovals();
     }
-    dependOn(stripes.lastRemoval());
+    if (waits) {
+      dependOn(stripes.lastRemoval());
+    }
   }
 
   /** Waits for the removals that are under way, but for no later ones. */
@@ -196,12 +202,14 @@ final class ChangeTurn {
   }
 
   private void dependOn(long lsn) {
-    dependsOn = Math.max(dependsOn, lsn);
+    if (waits) {
+      dependsOn = Math.max(dependsOn, lsn);
+    }
   }
 
   /** Returns once the answer may be given: what it depends on is as safe as it has to be. */
   void answer() {
-    if (dependsOn > log.synced() && !deferred && log.waitsForSync()) {
+    if (waits && !deferred && dependsOn > log.synced()) {
       log.awaitSynced(dependsOn);
     }
   }

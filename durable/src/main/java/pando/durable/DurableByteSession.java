@@ -58,7 +58,7 @@ public final class DurableByteSession implements ByteSession {
 
   /**
    * Returns the place of the log before which all must be on the disk, so that what this session
-   * has answered until now is safe. It never falls.
+   * has answered until now is safe: it never falls, and is 0 if answers need not wait.
    */
   public long dependsOn() {
     return turn.dependsOn();

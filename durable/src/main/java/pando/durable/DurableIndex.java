@@ -3,6 +3,7 @@ package pando.durable;
 import java.util.Optional;
 import java.util.function.Supplier;
 import pando.fabric.Fabric;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.index.CacheCounters;
@@ -14,11 +15,10 @@ import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
-import pando.index.Session;
 import pando.index.Unwritten;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
-import pando.journal.Log;
+import pando.journal.FolderLoad;
 
 /**
  * An index that logs what changes it. All that this process does to it must go through here, and no
@@ -32,6 +32,7 @@ public final class DurableIndex implements RangeIndex {
 
   private final RangeIndex inner;
   private final Supplier<SessionLog> logs;
+  private final Supplier<FolderLoad> loads;
   private final Stripes stripes = new Stripes();
 
   /**
@@ -47,7 +48,8 @@ public final class DurableIndex implements RangeIndex {
       try (EntryStream entries = folder.entries()) {
         index.bulkLoad(new FolderWords(folder, entries), FILL);
       }
-      return over(index, folder.begin());
+      folder.begin();
+      return over(index, folder);
     } catch (Throwable e) {
       Closing.after(e, index::close);
       throw e;
@@ -57,26 +59,29 @@ public final class DurableIndex implements RangeIndex {
   /**
    * Logs what changes an index from now on.
    *
-   * @param index whose entries the log knows
-   * @throws IllegalArgumentException if other processes may change it, too
+   * @param index that has the entries of the folder
+   * @param folder that has begun
+   * @throws IllegalArgumentException if other processes may change the index, too
    */
-  public static DurableIndex over(RangeIndex index, Log log) {
-    return new DurableIndex(index, () -> new JournalLog(log));
+  public static DurableIndex over(RangeIndex index, DataFolder folder) {
+    return new DurableIndex(index, () -> new JournalLog(folder.log()), folder::load);
   }
 
   /**
    * Logs changes of an index.
    *
    * @param logs makes the log of a session
+   * @param loads begins a load
    * @throws IllegalArgumentException if other processes may change the index, too
    */
-  DurableIndex(RangeIndex inner, Supplier<SessionLog> logs) {
+  DurableIndex(RangeIndex inner, Supplier<SessionLog> logs, Supplier<FolderLoad> loads) {
     if (inner.isShared()) {
       throw new IllegalArgumentException(
           "other processes may change the index: system=" + inner.name());
     }
     this.inner = inner;
     this.logs = logs;
+    this.loads = loads;
   }
 
   @Override
@@ -87,52 +92,40 @@ public final class DurableIndex implements RangeIndex {
   /**
    * {@inheritDoc}
    *
-   * <p>Then each entry is logged, and nobody sees one before all are. If the log has no room for
-   * them, it has failed.
+   * <p>The entries are written to a sorted file of the folder meanwhile. Nobody sees one before all
+   * are on the disk.
+   *
+   * @throws pando.journal.LogFullException if the disk has no room; nothing is loaded then
+   * @throws pando.journal.LogFailedException if the log has failed
    */
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
-    SessionLog log = logs.get();
     long[] loaded = new long[1];
-    long[] lsn = new long[1];
-    stripes.alone(() -> {
-      log.check();
-      long[] before = stripes.beginAll();
-      try {
-        loaded[0] = inner.bulkLoad(entries, fill);
-      } catch (Throwable e) {
-        stripes.endAll(before, 0);
-        throw e;
-      }
-      try {
-        lsn[0] = append(log);
-      } catch (Throwable e) {
-        log.fail(e);
-        throw e;
-      }
-      stripes.endAll(before, lsn[0]);
-    });
-    if (log.waitsForSync()) {
-      log.awaitSynced(lsn[0]);
-    }
+    stripes.alone(() -> loaded[0] = load(entries, fill));
     return loaded[0];
   }
 
-  /** Logs all entries; returns the lsn of the last one. */
-  private long append(SessionLog log) {
-    long[] lsn = new long[1];
-    try (Session session = inner.session()) {
-      session.scan(
-          Long.MIN_VALUE,
-          Long.MAX_VALUE,
-          (key, value) -> {
-            log.putWord(key, value);
-            log.reserve(log.bytes());
-            lsn[0] = log.append();
-            return true;
-          });
+  private long load(EntrySource entries, double fill) {
+    long[] before = stripes.beginAll();
+    boolean differs = false;
+    try (FolderLoad load = loads.get()) {
+      long loaded = inner.bulkLoad(new WrittenWords(entries, load), fill);
+      differs = true;
+      load.finish();
+      differs = false;
+      return loaded;
+    } catch (Throwable e) {
+      if (UnknownOutcomeException.isSaidBy(e)) {
+        differs = true;
+        logs.get().fail(e);
+      }
+      throw e;
+    } finally {
+      // If the index has what the folder has not, nobody gets to know.
+      if (!differs) {
+        stripes.endAll(before);
+      }
     }
-    return lsn[0];
   }
 
   @Override

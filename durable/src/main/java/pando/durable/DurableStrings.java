@@ -17,7 +17,6 @@ import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
-import pando.journal.Log;
 
 /**
  * Byte strings that log what changes them. All that this process does to them must go through here,
@@ -45,7 +44,8 @@ public final class DurableStrings implements ByteStrings {
       try (EntryStream entries = folder.entries()) {
         index.load(new FolderStrings(folder, entries), FILL);
       }
-      return over(index, folder.begin());
+      folder.begin();
+      return over(index, folder);
     } catch (Throwable e) {
       Closing.after(e, index::close);
       throw e;
@@ -55,10 +55,11 @@ public final class DurableStrings implements ByteStrings {
   /**
    * Logs what changes byte strings from now on.
    *
-   * @param strings whose entries the log knows
+   * @param strings that have the entries of the folder
+   * @param folder that has begun
    */
-  public static DurableStrings over(ByteStrings strings, Log log) {
-    return new DurableStrings(strings, () -> new JournalLog(log));
+  public static DurableStrings over(ByteStrings strings, DataFolder folder) {
+    return new DurableStrings(strings, () -> new JournalLog(folder.log()));
   }
 
   /**

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
+import pando.fabric.memory.StackRoom;
 
 /**
  * The stripes of an index. Each key is in one, by its hash. A stripe has a lock, which a change of
@@ -70,6 +71,7 @@ final class Stripes {
 
   /** Runs an action while no change is under way, but for those that it makes itself. */
   void alone(Runnable action) {
+    StackRoom.MAPS.check();
     for (ReentrantLock lock : locks) {
       lock.lock();
     }
@@ -119,14 +121,10 @@ final class Stripes {
     return before;
   }
 
-  /**
-   * Ends a change of all keys.
-   *
-   * @param lsn of its last record, 0 if nothing was changed
-   */
-  void endAll(long[] before, long lsn) {
+  /** Ends a change of all keys, which are on the disk, or as they were. */
+  void endAll(long[] before) {
     for (int i = 0; i < COUNT; i++) {
-      words.set(i, Math.max(before[i], lsn));
+      words.set(i, before[i]);
     }
   }
 

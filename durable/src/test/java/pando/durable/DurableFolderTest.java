@@ -23,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.index.Entries;
+import pando.index.EntrySource;
 import pando.index.IndexOptions;
 import pando.index.ModelRun;
 import pando.index.Pools;
@@ -160,6 +161,16 @@ class DurableFolderTest {
         DataFolder folder = folder(temporary, DurableIndex.KIND, SyncPolicy.ALWAYS);
         RangeIndex index = DurableIndex.open(folder, options(SystemUnderTest.ORCA), fabric);
         Session session = index.session()) {
+      session.put(1, 1);
+      session.remove(1);
+      EntrySource reversed = Entries.of(model.descendingMap());
+      assertThatThrownBy(() -> index.bulkLoad(reversed, 0.7))
+          .isInstanceOf(IllegalArgumentException.class);
+      assertThat(session.first()).isFalse();
+      session.put(1, 1);
+      assertThatThrownBy(() -> index.bulkLoad(Entries.of(model), 0.7))
+          .isInstanceOf(IllegalStateException.class);
+      session.remove(1);
       assertThat(index.bulkLoad(Entries.of(model), 0.7)).isEqualTo(model.size());
       assertThatThrownBy(() -> index.bulkLoad(Entries.of(model), 0.7))
           .isInstanceOf(IllegalStateException.class);

@@ -31,7 +31,7 @@ class DurableWaitsTest {
   private MemoryLog log = new MemoryLog(false);
   private final Fabric fabric = Pools.open(1, 16 << 20, 91);
   private final RangeIndex inner = SystemUnderTest.ORCA.tiny(1).create(fabric);
-  private DurableIndex index = new DurableIndex(inner, () -> log.session());
+  private DurableIndex index = new DurableIndex(inner, () -> log.session(), MemoryLog::load);
 
   @AfterEach
   void close() {
@@ -289,7 +289,8 @@ class DurableWaitsTest {
   void shouldFailLogWhereKeyCannotBeSettled() {
     fill();
     FailingCalls failing = new FailingCalls(new SplittableRandom(5), 1);
-    DurableIndex broken = new DurableIndex(failing.over(inner), () -> log.session());
+    DurableIndex broken =
+        new DurableIndex(failing.over(inner), () -> log.session(), MemoryLog::load);
     try (Session session = broken.session()) {
       List<Throwable> failures = new ArrayList<>();
       failing.failGets(true);
@@ -378,7 +379,7 @@ class DurableWaitsTest {
     fabric.close();
     try (Fabric large = Pools.open(1, 16 << 20, 92);
         RangeIndex words = SystemUnderTest.ORCA.defaults().create(large);
-        DurableIndex durable = new DurableIndex(words, NullLog::new);
+        DurableIndex durable = new DurableIndex(words, NullLog::new, MemoryLog::load);
         Session session = durable.session()) {
       for (int key = 0; key < 1000; key++) {
         session.put(key, key);
