@@ -27,6 +27,7 @@ module pando.fabric {
       pando.client,
       pando.cluster,
       pando.doors,
+      pando.durable,
       pando.index,
       pando.journal,
       pando.map,

@@ -26,7 +26,8 @@ module pando.index {
       pando.baselines;
   exports pando.index.session to
       pando.baselines,
-      pando.client;
+      pando.client,
+      pando.durable;
   exports pando.index.settings to
       pando.baselines,
       pando.cli,

@@ -104,7 +104,9 @@ final class FaultyDisk implements Disk {
     forcesFail = true;
   }
 
-  /** Has the disk take no new file, and no more bytes of files, until it {@linkplain #heal heals}. */
+  /**
+   * Has the disk take no new file, and no more bytes of files, until it {@linkplain #heal heals}.
+   */
   void fillUp() {
     full = true;
   }
@@ -148,8 +150,7 @@ final class FaultyDisk implements Disk {
     seen.forEach((name, file) -> clone.seen.put(name, copy(file, copies)));
     kept.forEach((name, file) -> clone.kept.put(name, copy(file, copies)));
     for (NameChange change : pending) {
-      clone.pending.add(
-          new NameChange(change.from(), change.to(), copy(change.file(), copies)));
+      clone.pending.add(new NameChange(change.from(), change.to(), copy(change.file(), copies)));
     }
     clone.namesLost = namesLost;
     return clone;

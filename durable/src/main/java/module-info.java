@@ -1,0 +1,11 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Indexes whose changes are in a log: what was acknowledged is there after a crash. */
+@NullMarked
+module pando.durable {
+  requires static transitive org.jspecify;
+  requires transitive pando.index;
+  requires transitive pando.journal;
+
+  exports pando.durable;
+}

@@ -1,0 +1,216 @@
+package pando.durable;
+
+import java.util.Arrays;
+import pando.fabric.PandoException;
+import pando.fabric.UnknownOutcomeException;
+
+/**
+ * A session's turn at the stripes and the log: what a change does before and after it operates, and
+ * what a reader does once it has its answer. Not thread-safe.
+ */
+final class ChangeTurn {
+  /*
+   * A change locks its stripe, reserves room, sets the word to BUSY, operates, appends its record,
+   * sets the word to the record's lsn, and unlocks. So records of a key are in the order of their
+   * effects, whatever the system. Only then it waits for the disk, if answers have to.
+   *
+   * A reader that has its answer looks at the word of the key. Where it is BUSY, what was read may
+   * not be in the log yet: the reader waits for the lock. Then the word is an lsn that the answer
+   * depends on. A change that changed nothing has read, too: the word goes back to what it was, and
+   * its answer depends on that. What a reader depends on is never behind what a change of its own
+   * will log, so the log has no change whose reason comes later or is missing.
+   *
+   * A change that fails may have happened. Its key is read under the lock and logged as it is. If
+   * that fails as well, index and log differ: the log fails, and the word stays BUSY for ever, so
+   * nobody gets to know what is not in the log.
+   */
+
+  /** Stripes that one change takes, at the most. */
+  static final int STRIPES_MAX = 256;
+
+  private final Stripes stripes;
+  private final SessionLog log;
+  private final int[] taken = new int[STRIPES_MAX];
+  private final long[] before = new long[STRIPES_MAX];
+  private int count;
+  private boolean removes;
+
+  /** Bytes of the log that are reserved for this change. */
+  private long reserved;
+
+  /** The lsn of the last record of this change, 0 if it has none. */
+  private long appended;
+
+  /** Whether answers wait for the disk at all: else nobody asks what they depend on. */
+  private final boolean waits;
+
+  private boolean deferred;
+  private long dependsOn;
+
+  ChangeTurn(Stripes stripes, SessionLog log) {
+    this.stripes = stripes;
+    this.log = log;
+    this.waits = log.waitsForSync();
+  }
+
+  /** Has answers not wait for the disk: the caller does. */
+  void defer() {
+    deferred = true;
+  }
+
+  /** Returns the greatest lsn that an answer depends on, 0 if answers need not wait. */
+  long dependsOn() {
+    return dependsOn;
+  }
+
+  /**
+   * Begins a change of one stripe, which has one record, the log's present one. If it throws,
+   * nothing has begun.
+   */
+  void begin(int stripe, boolean mayRemove) {
+    taken[0] = stripe;
+    count = 1;
+    removes = mayRemove;
+    begin(log.bytes());
+  }
+
+  /** Begins a change that stores several words. If it throws, nothing has begun. */
+  void begin(long[] keys, int from, int keyCount) {
+    for (int i = 0; i < keyCount; i++) {
+      taken[i] = Stripes.of(keys[from + i]);
+    }
+    Arrays.sort(taken, 0, keyCount);
+    count = 0;
+    for (int i = 0; i < keyCount; i++) {
+      if (count == 0 || taken[i] != taken[count - 1]) {
+        taken[count++] = taken[i];
+      }
+    }
+    removes = false;
+    begin(keyCount * SessionLog.WORD_BYTES);
+  }
+
+  private void begin(long bytes) {
+    for (int i = 0; i < count; i++) {
+      stripes.lock(taken[i]);
+    }
+    boolean begun = false;
+    try {
+      log.reserve(bytes);
+      begun = true;
+    } finally {
+      if (!begun) {
+        unlock();
+      }
+    }
+    reserved = bytes;
+    appended = 0;
+    for (int i = 0; i < count; i++) {
+      before[i] = stripes.begin(taken[i], removes);
+    }
+  }
+
+  /** Appends the log's present record to the change. If it throws, the change has ended. */
+  void append() {
+    try {
+      long bytes = log.bytes();
+      if (bytes > reserved) {
+        log.reserve(bytes - reserved);
+        reserved = bytes;
+      }
+      appended = log.append();
+      reserved -= bytes;
+    } catch (Throwable e) {
+      fail(e);
+      throw e;
+    }
+  }
+
+  /** Ends the change, of which all records are appended; if there is none, it changed nothing. */
+  void end() {
+    if (reserved > 0) {
+      log.release(reserved);
+    }
+    for (int i = 0; i < count; i++) {
+      long lsn = Math.max(before[i], appended);
+      stripes.end(taken[i], lsn, removes);
+      dependOn(lsn);
+    }
+    unlock();
+  }
+
+  /** Ends the change as one of which index and log may differ. */
+  void fail(Throwable cause) {
+    log.fail(cause);
+    unlock();
+  }
+
+  private void unlock() {
+    for (int i = 0; i < count; i++) {
+      stripes.unlock(taken[i]);
+    }
+  }
+
+  /** Returns whether an operation that failed may have taken effect, whatever it says. */
+  static boolean mayHaveHappened(Throwable failure) {
+    return UnknownOutcomeException.isSaidBy(failure)
+        || !(failure instanceof PandoException
+            || failure instanceof IllegalArgumentException
+            || failure instanceof IllegalStateException
+            || failure instanceof StackOverflowError);
+  }
+
+  /** Has the answer depend on the last change of a stripe, as a key of it was read. */
+  void read(int stripe) {
+    long lsn = stripes.word(stripe);
+    if (lsn == Stripes.BUSY) {
+      lsn = stripes.settledWord(stripe);
+      if (lsn == Stripes.BUSY) {
+        throw unsettled();
+      }
+    }
+    dependOn(lsn);
+  }
+
+  /** Has the answer depend on removals, as it says that there is no key somewhere. */
+  void passGap() {
+    if (stripes.areRemoving()) {
+      awaitRemovals();
+    }
+    if (waits) {
+      dependOn(stripes.lastRemoval());
+    }
+  }
+
+  /** Waits for the removals that are under way, but for no later ones. */
+  private void awaitRemovals() {
+    for (int group = 0; group < Stripes.COUNT / Long.SIZE; group++) {
+      long bits = stripes.removing(group);
+      for (; bits != 0; bits &= bits - 1) {
+        int stripe = group * Long.SIZE + Long.numberOfTrailingZeros(bits);
+        if (stripes.settledWord(stripe) == Stripes.BUSY) {
+          throw unsettled();
+        }
+      }
+    }
+  }
+
+  /** Returns what to throw where a change never ended. */
+  private RuntimeException unsettled() {
+    log.check();
+    return new IllegalStateException("a change did not end");
+  }
+
+  private void dependOn(long lsn) {
+    if (waits) {
+      dependsOn = Math.max(dependsOn, lsn);
+    }
+  }
+
+  /** Returns once the answer may be given: what it depends on is as safe as it has to be. */
+  void answer() {
+    if (waits && !deferred && dependsOn > log.synced()) {
+      log.awaitSynced(dependsOn);
+    }
+  }
+}

@@ -1,0 +1,367 @@
+package pando.durable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.StackRoom;
+import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteReceiver;
+import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteStrings;
+import pando.index.bytes.ByteVisitor;
+import pando.index.session.Operation;
+
+/**
+ * One thread's access to {@link DurableStrings}, with the promises of {@link DurableSession}.
+ * Changes copy their key and their value into the log.
+ */
+public final class DurableByteSession implements ByteSession {
+  /** So many values are stored before it is waited for the disk. */
+  private static final int STORES_MAX = 256;
+
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  private final ByteSession inner;
+  private final int keyBytesMax;
+  private final int valueBytesMax;
+  private final Stripes stripes;
+  private final SessionLog log;
+  private final ChangeTurn turn;
+  private final ByteVisitor checked = this::visit;
+
+  /** Who receives the entries of the scan that is under way. */
+  private @Nullable ByteVisitor visitor;
+
+  /** The key of the change that is under way: the caller's bytes may be the inner session's. */
+  private MemorySegment changed = NOTHING;
+
+  private long changedBytes;
+
+  DurableByteSession(ByteStrings strings, Stripes stripes, SessionLog log) {
+    this.keyBytesMax = strings.keyBytesMax();
+    this.valueBytesMax = strings.valueBytesMax();
+    this.inner = strings.session();
+    this.stripes = stripes;
+    this.log = log;
+    this.turn = new ChangeTurn(stripes, log);
+  }
+
+  /**
+   * Has operations return without waiting for the disk from now on: who tells others of what they
+   * answer waits before, by {@link #dependsOn}.
+   */
+  public DurableByteSession deferred() {
+    turn.defer();
+    return this;
+  }
+
+  /**
+   * Returns the place of the log before which all must be on the disk, so that what this session
+   * has answered until now is safe: it never falls, and is 0 if answers need not wait.
+   */
+  public long dependsOn() {
+    return turn.dependsOn();
+  }
+
+  @Override
+  public MemorySegment key() {
+    return inner.key();
+  }
+
+  @Override
+  public MemorySegment value() {
+    return inner.value();
+  }
+
+  @Override
+  public boolean get(MemorySegment wanted) {
+    int stripe = Stripes.of(wanted);
+    boolean found = inner.get(wanted);
+    turn.read(stripe);
+    turn.answer();
+    return found;
+  }
+
+  @Override
+  public boolean put(MemorySegment wanted, MemorySegment stored) {
+    return change(Operation.PUT, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
+    return change(Operation.PUT_IF_ABSENT, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean update(MemorySegment wanted, MemorySegment stored) {
+    return change(Operation.UPDATE, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public boolean remove(MemorySegment wanted) {
+    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
+  }
+
+  @Override
+  public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
+    return change(Operation.REPLACE, wanted, stored, expected);
+  }
+
+  @Override
+  public boolean remove(MemorySegment wanted, MemorySegment expected) {
+    return change(Operation.REMOVE_EXPECTED, wanted, NOTHING, expected);
+  }
+
+  @Override
+  public void store(MemorySegment wanted, MemorySegment stored) {
+    change(Operation.STORE, wanted, stored, NOTHING);
+  }
+
+  @Override
+  public void discard(MemorySegment wanted) {
+    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
+  }
+
+  private boolean change(
+      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
+    boolean answer = carryOut(operation, wanted, stored, expected);
+    turn.answer();
+    return answer;
+  }
+
+  /** Makes a change and logs it; does not wait for the disk. */
+  private boolean carryOut(
+      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
+    StackRoom.MAPS.check();
+    ByteArguments.checkKey(wanted, keyBytesMax);
+    ByteArguments.checkValue(stored, valueBytesMax);
+    // All bytes are copied before the operation, which may overwrite them.
+    if (operation.isRemoval()) {
+      log.remove(wanted);
+    } else {
+      log.put(wanted, stored);
+    }
+    keep(wanted);
+    turn.begin(Stripes.of(wanted), operation.isRemoval());
+    boolean answer;
+    try {
+      answer = operate(operation, wanted, stored, expected);
+    } catch (Throwable e) {
+      settle(e);
+      throw e;
+    }
+    if (answer || operation == Operation.PUT) {
+      turn.append();
+    }
+    turn.end();
+    return answer;
+  }
+
+  private void keep(MemorySegment wanted) {
+    changedBytes = wanted.byteSize();
+    if (changedBytes > changed.byteSize()) {
+      changed = MemorySegment.ofArray(new byte[Math.toIntExact(2 * changedBytes)]);
+    }
+    MemorySegment.copy(wanted, 0, changed, 0, changedBytes);
+  }
+
+  /** Returns the operation's answer; where it has none, that it changed the key. */
+  private boolean operate(
+      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
+    switch (operation) {
+      case PUT -> {
+        return inner.put(wanted, stored);
+      }
+      case PUT_IF_ABSENT -> {
+        return inner.putIfAbsent(wanted, stored);
+      }
+      case UPDATE -> {
+        return inner.update(wanted, stored);
+      }
+      case REMOVE -> {
+        return inner.remove(wanted);
+      }
+      case REPLACE -> {
+        return inner.replace(wanted, expected, stored);
+      }
+      case REMOVE_EXPECTED -> {
+        return inner.remove(wanted, expected);
+      }
+      case STORE -> inner.store(wanted, stored);
+      case DISCARD -> inner.discard(wanted);
+      case GET -> throw new IllegalArgumentException("not a change: operation=" + operation);
+    }
+    return true;
+  }
+
+  /** Ends a change that failed: logs its key as it is, if it may be another than before. */
+  private void settle(Throwable failure) {
+    if (!ChangeTurn.mayHaveHappened(failure)) {
+      turn.end();
+      return;
+    }
+    if (read(failure) && append(failure)) {
+      turn.end();
+    }
+  }
+
+  /** Makes the record of the key as it is; returns whether the change goes on. */
+  private boolean read(Throwable failure) {
+    try {
+      MemorySegment key = changed.asSlice(0, changedBytes);
+      if (inner.get(key)) {
+        log.put(key, inner.value());
+      } else {
+        log.remove(key);
+      }
+      return true;
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      turn.fail(failure);
+      return false;
+    }
+  }
+
+  private boolean append(Throwable failure) {
+    try {
+      turn.append();
+      return true;
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      return false;
+    }
+  }
+
+  /** {@inheritDoc} Waits for the disk once for many of them. */
+  @Override
+  public void storeAll(
+      List<MemorySegment> keys, List<MemorySegment> values, ByteReceiver receiver) {
+    ByteArguments.checkCounts(keys, values);
+    for (int from = 0; from < keys.size(); from += STORES_MAX) {
+      int to = Math.min(from + STORES_MAX, keys.size());
+      @Nullable RuntimeException[] failures = storeSome(keys, values, from, to);
+      for (int i = from; i < to; i++) {
+        if (!receiver.receive(i, null, failures[i - from])) {
+          return;
+        }
+      }
+    }
+  }
+
+  /** Stores some values; returns what each of them failed by. */
+  private @Nullable RuntimeException[] storeSome(
+      List<MemorySegment> keys, List<MemorySegment> values, int from, int to) {
+    @Nullable RuntimeException[] failures = new RuntimeException[to - from];
+    for (int i = from; i < to; i++) {
+      try {
+        carryOut(Operation.STORE, keys.get(i), values.get(i), NOTHING);
+      } catch (RuntimeException e) {
+        failures[i - from] = e;
+      }
+    }
+    try {
+      turn.answer();
+    } catch (RuntimeException e) {
+      for (int i = 0; i < failures.length; i++) {
+        failures[i] = failures[i] == null ? e : failures[i];
+      }
+    }
+    return failures;
+  }
+
+  @Override
+  public boolean floor(MemorySegment wanted) {
+    return neighbour(inner.floor(wanted));
+  }
+
+  @Override
+  public boolean ceiling(MemorySegment wanted) {
+    return neighbour(inner.ceiling(wanted));
+  }
+
+  @Override
+  public boolean lower(MemorySegment wanted) {
+    return neighbour(inner.lower(wanted));
+  }
+
+  @Override
+  public boolean higher(MemorySegment wanted) {
+    return neighbour(inner.higher(wanted));
+  }
+
+  @Override
+  public boolean first() {
+    return neighbour(inner.first());
+  }
+
+  @Override
+  public boolean last() {
+    return neighbour(inner.last());
+  }
+
+  private boolean neighbour(boolean found) {
+    if (found) {
+      turn.read(Stripes.of(inner.key()));
+    }
+    turn.passGap();
+    turn.answer();
+    return found;
+  }
+
+  @Override
+  public long scan(
+      MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor receiver) {
+    Objects.requireNonNull(receiver, "visitor");
+    ByteVisitor outer = visitor;
+    visitor = receiver;
+    try {
+      return scanned(inner.scan(from, to, limit, checked));
+    } finally {
+      visitor = outer;
+    }
+  }
+
+  @Override
+  public long scanDown(
+      @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor receiver) {
+    Objects.requireNonNull(receiver, "visitor");
+    ByteVisitor outer = visitor;
+    visitor = receiver;
+    try {
+      return scanned(inner.scanDown(from, to, limit, checked));
+    } finally {
+      visitor = outer;
+    }
+  }
+
+  private long scanned(long visited) {
+    turn.passGap();
+    turn.answer();
+    return visited;
+  }
+
+  /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */
+  private boolean visit(MemorySegment key, MemorySegment value) {
+    turn.read(Stripes.of(key));
+    turn.passGap();
+    turn.answer();
+    return Objects.requireNonNull(visitor).visit(key, value);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Changes that are under way are logged first. Each change of the action is in the log as if
+   * it were alone: after a crash the first ones may be there, and the others not.
+   */
+  @Override
+  public void alone(Runnable action) {
+    stripes.alone(() -> inner.alone(action));
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+  }
+}

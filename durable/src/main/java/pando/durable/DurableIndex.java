@@ -1,0 +1,216 @@
+package pando.durable;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+import pando.fabric.Fabric;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
+import pando.index.CacheCounters;
+import pando.index.EntrySource;
+import pando.index.IndexOptions;
+import pando.index.LastError;
+import pando.index.Meters;
+import pando.index.MovablePartitions;
+import pando.index.Partitioning;
+import pando.index.PoolSpace;
+import pando.index.RangeIndex;
+import pando.index.Unwritten;
+import pando.journal.DataFolder;
+import pando.journal.EntryStream;
+import pando.journal.FolderLoad;
+
+/**
+ * An index that logs what changes it. All that this process does to it must go through here, and no
+ * other process may change it. Thread-safe.
+ */
+public final class DurableIndex implements RangeIndex {
+  /** The kind of folders of words: see {@link DataFolder#open}. */
+  public static final String KIND = "words";
+
+  private static final double FILL = 0.8;
+
+  private final RangeIndex inner;
+  private final Supplier<SessionLog> logs;
+  private final Supplier<FolderLoad> loads;
+  private final Stripes stripes = new Stripes();
+
+  /**
+   * Makes an index that has the entries of a folder, and logs there what changes it. Who closes the
+   * index closes the folder afterwards.
+   *
+   * @param options of any system: it need not be that of the entries' last index
+   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
+   */
+  public static DurableIndex open(DataFolder folder, IndexOptions options, Fabric fabric) {
+    RangeIndex index = options.create(fabric);
+    try {
+      try (EntryStream entries = folder.entries()) {
+        index.bulkLoad(new FolderWords(folder, entries), FILL);
+      }
+      folder.begin();
+      return over(index, folder);
+    } catch (Throwable e) {
+      Closing.after(e, index::close);
+      throw e;
+    }
+  }
+
+  /**
+   * Logs what changes an index from now on.
+   *
+   * @param index that has the entries of the folder
+   * @param folder that has begun
+   * @throws IllegalArgumentException if other processes may change the index, too
+   */
+  public static DurableIndex over(RangeIndex index, DataFolder folder) {
+    return new DurableIndex(index, () -> new JournalLog(folder.log()), folder::load);
+  }
+
+  /**
+   * Logs changes of an index.
+   *
+   * @param logs makes the log of a session
+   * @param loads begins a load
+   * @throws IllegalArgumentException if other processes may change the index, too
+   */
+  DurableIndex(RangeIndex inner, Supplier<SessionLog> logs, Supplier<FolderLoad> loads) {
+    if (inner.isShared()) {
+      throw new IllegalArgumentException(
+          "other processes may change the index: system=" + inner.name());
+    }
+    this.inner = inner;
+    this.logs = logs;
+    this.loads = loads;
+  }
+
+  @Override
+  public DurableSession session() {
+    return new DurableSession(inner.session(), stripes, logs.get());
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The entries are written to a sorted file of the folder meanwhile. Nobody sees one before all
+   * are on the disk.
+   *
+   * @throws pando.journal.LogFullException if the disk has no room; nothing is loaded then
+   * @throws pando.journal.LogFailedException if the log has failed
+   */
+  @Override
+  public long bulkLoad(EntrySource entries, double fill) {
+    long[] loaded = new long[1];
+    stripes.alone(() -> loaded[0] = load(entries, fill));
+    return loaded[0];
+  }
+
+  private long load(EntrySource entries, double fill) {
+    long[] before = stripes.beginAll();
+    boolean differs = false;
+    try (FolderLoad load = loads.get()) {
+      long loaded = inner.bulkLoad(new WrittenWords(entries, load), fill);
+      differs = true;
+      load.finish();
+      differs = false;
+      return loaded;
+    } catch (Throwable e) {
+      if (UnknownOutcomeException.isSaidBy(e)) {
+        differs = true;
+        logs.get().fail(e);
+      }
+      throw e;
+    } finally {
+      // If the index has what the folder has not, nobody gets to know.
+      if (!differs) {
+        stripes.endAll(before);
+      }
+    }
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return inner.verbs();
+  }
+
+  @Override
+  public CacheCounters cache() {
+    return inner.cache();
+  }
+
+  @Override
+  public Partitioning partitioning() {
+    return inner.partitioning();
+  }
+
+  @Override
+  public Optional<MovablePartitions> partitions() {
+    return inner.partitions();
+  }
+
+  @Override
+  public boolean serves(long key) {
+    return inner.serves(key);
+  }
+
+  @Override
+  public boolean isShared() {
+    return inner.isShared();
+  }
+
+  @Override
+  public long poolBytes() {
+    return inner.poolBytes();
+  }
+
+  @Override
+  public PoolSpace space() {
+    return inner.space();
+  }
+
+  @Override
+  public long cachedBytes() {
+    return inner.cachedBytes();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    inner.meters(to);
+  }
+
+  @Override
+  public String name() {
+    return inner.name();
+  }
+
+  @Override
+  public Fabric fabric() {
+    return inner.fabric();
+  }
+
+  @Override
+  public Optional<LastError> lastError() {
+    return inner.lastError();
+  }
+
+  @Override
+  public void flush() {
+    inner.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return inner.unwritten();
+  }
+
+  @Override
+  public boolean isClosed() {
+    return inner.isClosed();
+  }
+
+  /** {@inheritDoc} Changes that are under way are logged first. */
+  @Override
+  public void close() {
+    stripes.alone(inner::close);
+  }
+}

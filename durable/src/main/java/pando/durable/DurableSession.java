@@ -1,0 +1,361 @@
+package pando.durable;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.PandoException;
+import pando.fabric.memory.StackRoom;
+import pando.index.EntryVisitor;
+import pando.index.Session;
+import pando.index.session.Operation;
+
+/**
+ * One thread's access to a {@link DurableIndex}. Changes are in the log when they return, and what
+ * an operation answers is, too: with {@code sync=always} on the disk. {@link #sizeEstimate} alone
+ * waits for nothing.
+ *
+ * <p>Beside what {@link Session} says, a change throws {@link pando.journal.LogFullException} if
+ * the log has no room, and has done nothing, and {@link pando.journal.LogFailedException} if the
+ * log has failed. It may have taken effect then, but nobody will read that.
+ */
+public final class DurableSession implements Session {
+  private final Session inner;
+  private final Stripes stripes;
+  private final SessionLog log;
+  private final ChangeTurn turn;
+  private final EntryVisitor checked = this::visit;
+
+  /** Who receives the entries of the scan that is under way. */
+  private @Nullable EntryVisitor visitor;
+
+  DurableSession(Session inner, Stripes stripes, SessionLog log) {
+    this.inner = inner;
+    this.stripes = stripes;
+    this.log = log;
+    this.turn = new ChangeTurn(stripes, log);
+  }
+
+  /**
+   * Has operations return without waiting for the disk from now on: who tells others of what they
+   * answer waits before, by {@link #dependsOn}.
+   */
+  public DurableSession deferred() {
+    turn.defer();
+    return this;
+  }
+
+  /**
+   * Returns the place of the log before which all must be on the disk, so that what this session
+   * has answered until now is safe: it never falls, and is 0 if answers need not wait.
+   */
+  public long dependsOn() {
+    return turn.dependsOn();
+  }
+
+  @Override
+  public long key() {
+    return inner.key();
+  }
+
+  @Override
+  public long value() {
+    return inner.value();
+  }
+
+  @Override
+  public boolean get(long key) {
+    boolean found = inner.get(key);
+    turn.read(Stripes.of(key));
+    turn.answer();
+    return found;
+  }
+
+  @Override
+  public boolean put(long key, long value) {
+    return change(Operation.PUT, key, value, 0);
+  }
+
+  @Override
+  public boolean putIfAbsent(long key, long value) {
+    return change(Operation.PUT_IF_ABSENT, key, value, 0);
+  }
+
+  @Override
+  public boolean update(long key, long value) {
+    return change(Operation.UPDATE, key, value, 0);
+  }
+
+  @Override
+  public boolean remove(long key) {
+    return change(Operation.REMOVE, key, 0, 0);
+  }
+
+  @Override
+  public boolean replace(long key, long expected, long value) {
+    return change(Operation.REPLACE, key, value, expected);
+  }
+
+  @Override
+  public boolean remove(long key, long expected) {
+    return change(Operation.REMOVE_EXPECTED, key, 0, expected);
+  }
+
+  @Override
+  public void store(long key, long value) {
+    change(Operation.STORE, key, value, 0);
+  }
+
+  @Override
+  public void discard(long key) {
+    change(Operation.DISCARD, key, 0, 0);
+  }
+
+  private boolean change(Operation operation, long key, long value, long expected) {
+    StackRoom.STRINGS.check();
+    if (operation.isRemoval()) {
+      log.removeWord(key);
+    } else {
+      log.putWord(key, value);
+    }
+    turn.begin(Stripes.of(key), operation.isRemoval());
+    boolean answer;
+    try {
+      answer = operate(operation, key, value, expected);
+    } catch (Throwable e) {
+      settle(e, key);
+      throw e;
+    }
+    if (answer || operation == Operation.PUT) {
+      turn.append();
+    }
+    turn.end();
+    turn.answer();
+    return answer;
+  }
+
+  /** Returns the operation's answer; where it has none, that it changed the key. */
+  private boolean operate(Operation operation, long key, long value, long expected) {
+    switch (operation) {
+      case PUT -> {
+        return inner.put(key, value);
+      }
+      case PUT_IF_ABSENT -> {
+        return inner.putIfAbsent(key, value);
+      }
+      case UPDATE -> {
+        return inner.update(key, value);
+      }
+      case REMOVE -> {
+        return inner.remove(key);
+      }
+      case REPLACE -> {
+        return inner.replace(key, expected, value);
+      }
+      case REMOVE_EXPECTED -> {
+        return inner.remove(key, expected);
+      }
+      case STORE -> inner.store(key, value);
+      case DISCARD -> inner.discard(key);
+      case GET -> throw new IllegalArgumentException("not a change: operation=" + operation);
+    }
+    return true;
+  }
+
+  /** Ends a change that failed: logs its key as it is, if it may be another than before. */
+  private void settle(Throwable failure, long key) {
+    if (!ChangeTurn.mayHaveHappened(failure)) {
+      turn.end();
+      return;
+    }
+    if (read(failure, key) && append(failure)) {
+      turn.end();
+    }
+  }
+
+  /** Makes the record of a key as it is; returns whether the change goes on. */
+  private boolean read(Throwable failure, long key) {
+    try {
+      if (inner.get(key)) {
+        log.putWord(key, inner.value());
+      } else {
+        log.removeWord(key);
+      }
+      return true;
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      turn.fail(failure);
+      return false;
+    }
+  }
+
+  private boolean append(Throwable failure) {
+    try {
+      turn.append();
+      return true;
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      return false;
+    }
+  }
+
+  @Override
+  public int getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
+    int present;
+    try {
+      present = inner.getAll(keys, from, count, values, found);
+    } catch (PandoException | Error e) {
+      // Some of the results may have been set.
+      readAll(keys, from, count);
+      throw e;
+    }
+    readAll(keys, from, count);
+    return present;
+  }
+
+  private void readAll(long[] keys, int from, int count) {
+    for (int i = from; i < from + count; i++) {
+      turn.read(Stripes.of(keys[i]));
+    }
+    turn.answer();
+  }
+
+  @Override
+  public void putAll(long[] keys, int from, int count, long[] values) {
+    Objects.checkFromIndexSize(from, count, keys.length);
+    Objects.checkFromIndexSize(from, count, values.length);
+    StackRoom.STRINGS.check();
+    if (count == 0) {
+      inner.putAll(keys, from, count, values);
+    }
+    for (int done = 0; done < count; done += ChangeTurn.STRIPES_MAX) {
+      putSome(keys, from + done, Math.min(count - done, ChangeTurn.STRIPES_MAX), values);
+    }
+    turn.answer();
+  }
+
+  private void putSome(long[] keys, int from, int count, long[] values) {
+    turn.begin(keys, from, count);
+    try {
+      inner.putAll(keys, from, count, values);
+    } catch (Throwable e) {
+      settleAll(e, keys, from, count);
+      throw e;
+    }
+    for (int i = from; i < from + count; i++) {
+      log.putWord(keys[i], values[i]);
+      turn.append();
+    }
+    turn.end();
+  }
+
+  /** Ends a change of several keys that failed: any of them may have another value now. */
+  private void settleAll(Throwable failure, long[] keys, int from, int count) {
+    if (!(failure instanceof PandoException) && !ChangeTurn.mayHaveHappened(failure)) {
+      turn.end();
+      return;
+    }
+    for (int i = from; i < from + count; i++) {
+      if (!read(failure, keys[i]) || !append(failure)) {
+        return;
+      }
+    }
+    turn.end();
+  }
+
+  @Override
+  public boolean floor(long key) {
+    return neighbour(inner.floor(key));
+  }
+
+  @Override
+  public boolean ceiling(long key) {
+    return neighbour(inner.ceiling(key));
+  }
+
+  @Override
+  public boolean lower(long key) {
+    return neighbour(inner.lower(key));
+  }
+
+  @Override
+  public boolean higher(long key) {
+    return neighbour(inner.higher(key));
+  }
+
+  @Override
+  public boolean first() {
+    return neighbour(inner.first());
+  }
+
+  @Override
+  public boolean last() {
+    return neighbour(inner.last());
+  }
+
+  private boolean neighbour(boolean found) {
+    if (found) {
+      turn.read(Stripes.of(inner.key()));
+    }
+    turn.passGap();
+    turn.answer();
+    return found;
+  }
+
+  @Override
+  public long scan(long from, long to, long limit, EntryVisitor receiver) {
+    return scan(from, to, false, limit, receiver);
+  }
+
+  @Override
+  public long scanDown(long from, long to, long limit, EntryVisitor receiver) {
+    return scan(from, to, true, limit, receiver);
+  }
+
+  private long scan(long from, long to, boolean down, long limit, EntryVisitor receiver) {
+    Objects.requireNonNull(receiver, "visitor");
+    EntryVisitor outer = visitor;
+    visitor = receiver;
+    try {
+      long visited =
+          down ? inner.scanDown(from, to, limit, checked) : inner.scan(from, to, limit, checked);
+      turn.passGap();
+      turn.answer();
+      return visited;
+    } finally {
+      visitor = outer;
+    }
+  }
+
+  /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */
+  private boolean visit(long key, long value) {
+    turn.read(Stripes.of(key));
+    turn.passGap();
+    turn.answer();
+    return Objects.requireNonNull(visitor).visit(key, value);
+  }
+
+  @Override
+  public long sizeEstimate() {
+    return inner.sizeEstimate();
+  }
+
+  @Override
+  public long servedSizeEstimate() {
+    return inner.servedSizeEstimate();
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Changes that are under way are logged first. Each change of the action is in the log as if
+   * it were alone: after a crash the first ones may be there, and the others not.
+   */
+  @Override
+  public void alone(Runnable action) {
+    stripes.alone(() -> inner.alone(action));
+  }
+
+  @Override
+  public void close() {
+    inner.close();
+  }
+}

@@ -1,0 +1,160 @@
+package pando.durable;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
+import pando.index.LastError;
+import pando.index.Meters;
+import pando.index.MovablePartitions;
+import pando.index.Partitioning;
+import pando.index.Unwritten;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteStrings;
+import pando.journal.DataFolder;
+import pando.journal.EntryStream;
+
+/**
+ * Byte strings that log what changes them. All that this process does to them must go through here,
+ * and no other process may change them. Thread-safe.
+ */
+public final class DurableStrings implements ByteStrings {
+  /** The kind of folders of byte strings: see {@link DataFolder#open}. */
+  public static final String KIND = ByteOptions.SYSTEM;
+
+  private static final double FILL = 0.8;
+
+  private final ByteStrings inner;
+  private final Supplier<SessionLog> logs;
+  private final Stripes stripes = new Stripes();
+
+  /**
+   * Makes byte strings that have the entries of a folder, and logs there what changes them. Who
+   * closes them closes the folder afterwards.
+   *
+   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
+   */
+  public static DurableStrings open(DataFolder folder, ByteOptions options, Fabric fabric) {
+    ByteIndex index = ByteIndex.create(fabric, options);
+    try {
+      try (EntryStream entries = folder.entries()) {
+        index.load(new FolderStrings(folder, entries), FILL);
+      }
+      folder.begin();
+      return over(index, folder);
+    } catch (Throwable e) {
+      Closing.after(e, index::close);
+      throw e;
+    }
+  }
+
+  /**
+   * Logs what changes byte strings from now on.
+   *
+   * @param strings that have the entries of the folder
+   * @param folder that has begun
+   */
+  public static DurableStrings over(ByteStrings strings, DataFolder folder) {
+    return new DurableStrings(strings, () -> new JournalLog(folder.log()));
+  }
+
+  /**
+   * Logs changes of byte strings.
+   *
+   * @param logs makes the log of a session
+   */
+  DurableStrings(ByteStrings inner, Supplier<SessionLog> logs) {
+    this.inner = inner;
+    this.logs = logs;
+  }
+
+  @Override
+  public DurableByteSession session() {
+    return new DurableByteSession(inner, stripes, logs.get());
+  }
+
+  @Override
+  public Partitioning partitioning() {
+    return inner.partitioning();
+  }
+
+  @Override
+  public Optional<MovablePartitions> partitions() {
+    return inner.partitions();
+  }
+
+  @Override
+  public boolean isRemote() {
+    return inner.isRemote();
+  }
+
+  @Override
+  public int keyBytesMax() {
+    return inner.keyBytesMax();
+  }
+
+  @Override
+  public int valueBytesMax() {
+    return inner.valueBytesMax();
+  }
+
+  @Override
+  public long sizeEstimate() {
+    return inner.sizeEstimate();
+  }
+
+  @Override
+  public long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
+    return inner.sizeEstimate(from, to);
+  }
+
+  @Override
+  public String name() {
+    return inner.name();
+  }
+
+  @Override
+  public Fabric fabric() {
+    return inner.fabric();
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return inner.verbs();
+  }
+
+  @Override
+  public Optional<LastError> lastError() {
+    return inner.lastError();
+  }
+
+  @Override
+  public void meters(Meters to) {
+    inner.meters(to);
+  }
+
+  @Override
+  public void flush() {
+    inner.flush();
+  }
+
+  @Override
+  public Unwritten unwritten() {
+    return inner.unwritten();
+  }
+
+  @Override
+  public boolean isClosed() {
+    return inner.isClosed();
+  }
+
+  /** {@inheritDoc} Changes that are under way are logged first. */
+  @Override
+  public void close() {
+    stripes.alone(inner::close);
+  }
+}

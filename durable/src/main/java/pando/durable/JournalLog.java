@@ -1,0 +1,80 @@
+package pando.durable;
+
+import java.lang.foreign.MemorySegment;
+import pando.journal.Log;
+import pando.journal.RecordBuilder;
+
+/** A session's way to the log of a data folder. */
+final class JournalLog implements SessionLog {
+  private final Log log;
+  private final RecordBuilder record = new RecordBuilder();
+
+  JournalLog(Log log) {
+    this.log = log;
+  }
+
+  @Override
+  public void put(MemorySegment key, MemorySegment value) {
+    record.put(key, value);
+  }
+
+  @Override
+  public void putWord(long key, long value) {
+    record.putWord(key, value);
+  }
+
+  @Override
+  public void remove(MemorySegment key) {
+    record.remove(key);
+  }
+
+  @Override
+  public void removeWord(long key) {
+    record.removeWord(key);
+  }
+
+  @Override
+  public long bytes() {
+    return record.bytes();
+  }
+
+  @Override
+  public void reserve(long bytes) {
+    log.reserve(bytes);
+  }
+
+  @Override
+  public void release(long bytes) {
+    log.release(bytes);
+  }
+
+  @Override
+  public long append() {
+    return log.append(record);
+  }
+
+  @Override
+  public boolean waitsForSync() {
+    return log.waitsForSync();
+  }
+
+  @Override
+  public long synced() {
+    return log.synced();
+  }
+
+  @Override
+  public void awaitSynced(long lsn) {
+    log.awaitSynced(lsn);
+  }
+
+  @Override
+  public void fail(Throwable cause) {
+    log.fail(cause);
+  }
+
+  @Override
+  public void check() {
+    log.check();
+  }
+}

@@ -1,0 +1,71 @@
+package pando.durable;
+
+import java.lang.foreign.MemorySegment;
+import pando.journal.LogFailedException;
+import pando.journal.LogFullException;
+
+/**
+ * A session's way to the log that all sessions share. It has one record at a time: that of the last
+ * of {@link #put}, {@link #putWord}, {@link #remove} and {@link #removeWord}. Not thread-safe.
+ */
+interface SessionLog {
+  /** Bytes of each record of words. */
+  long WORD_BYTES = 32;
+
+  /** Makes the record of a value that a key has. Copies the bytes of both. */
+  void put(MemorySegment key, MemorySegment value);
+
+  /** Makes the record of a value that a key has. */
+  void putWord(long key, long value);
+
+  /** Makes the record of a key that is not there. Copies its bytes. */
+  void remove(MemorySegment key);
+
+  /** Makes the record of a key that is not there. */
+  void removeWord(long key);
+
+  /** Returns the bytes that the record takes in the log. */
+  long bytes();
+
+  /**
+   * Reserves room, before an index is changed.
+   *
+   * @throws LogFullException if there is none; nothing is reserved
+   * @throws LogFailedException if the log has failed; nothing is reserved
+   */
+  void reserve(long bytes);
+
+  /** Gives back room that was reserved and is not used. */
+  void release(long bytes);
+
+  /**
+   * Appends the record, for which room was reserved.
+   *
+   * @return the place behind it, its lsn
+   * @throws LogFailedException if the log has failed
+   */
+  long append();
+
+  /** Returns whether an answer has to wait until what it depends on is on the disk. */
+  boolean waitsForSync();
+
+  /** Returns the place of the log before which all is on the disk. */
+  long synced();
+
+  /**
+   * Returns once all before a place is on the disk. An interrupt does not end it, and is kept.
+   *
+   * @throws LogFailedException if the log has failed
+   */
+  void awaitSynced(long lsn);
+
+  /** Has the log fail: nothing is changed any more. */
+  void fail(Throwable cause);
+
+  /**
+   * Checks that the log has not failed.
+   *
+   * @throws LogFailedException if it has
+   */
+  void check();
+}
