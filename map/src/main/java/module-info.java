@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
 module pando.map {
   requires static transitive org.jspecify;
   requires transitive pando.client;
+  requires transitive pando.durable;
   requires transitive pando.index;
 
   exports pando.map;

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
@@ -73,6 +74,21 @@ public final class DataFolder implements AutoCloseable {
     } catch (IOException e) {
       throw new DataFolderException(
           "the folder cannot be opened: folder=%s, cause=%s".formatted(folder, e), e);
+    }
+  }
+
+  /**
+   * Returns the kind of a folder's entries; empty if there is no data folder yet.
+   *
+   * @throws DamagedLogException if its manifest is damaged
+   */
+  public static Optional<String> kindOf(Path folder) {
+    try {
+      Manifest found = Files.isDirectory(folder) ? Manifest.load(new FolderDisk(folder)) : null;
+      return Optional.ofNullable(found).map(Manifest::kind);
+    } catch (IOException e) {
+      throw new DataFolderException(
+          "the folder cannot be read: folder=%s, cause=%s".formatted(folder, e), e);
     }
   }
 
@@ -230,6 +246,11 @@ public final class DataFolder implements AutoCloseable {
     synchronized (lock) {
       return manifest;
     }
+  }
+
+  /** Returns the kind of its entries. */
+  public String kind() {
+    return manifest().kind();
   }
 
   /** Returns the names of the codecs that {@link #setCodecs} has set; empty if none has. */

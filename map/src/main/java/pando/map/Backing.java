@@ -16,6 +16,16 @@ interface Backing extends AutoCloseable {
    */
   ByteStrings strings();
 
+  /**
+   * Returns once all that was acknowledged is on the disk.
+   *
+   * @throws IllegalStateException if there is no data folder
+   */
+  default void sync() {
+    throw new IllegalStateException(
+        "nothing is kept on a disk here: open a data folder, such as local:/var/lib/app");
+  }
+
   /** Closes what was opened and made for the maps, which are closed. */
   @Override
   void close();

@@ -18,7 +18,7 @@ import pando.map.codec.ValueCodec;
  * Opens a memory pool and makes a map in it, or connects to the map of a cluster:
  *
  * <pre>{@code
- * try (Pando pando = Pando.open("local:"); // in this process; client:HOST:PORT for a shared pool
+ * try (Pando pando = Pando.open("local:pages"); // a data folder; local: has none
  *     PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
  *   pages.put("/docs", "what it is");
  *   pages.put("/docs/map", "keys and values of any length");
@@ -27,6 +27,9 @@ import pando.map.codec.ValueCodec;
  *   pages.headMap("/e").forEach((path, page) -> System.out.println(path + ": " + page));
  * }
  * }</pre>
+ *
+ * <p>What a map of a data folder has acknowledged is there when the folder is opened again, however
+ * the process ended. Without a folder, {@code local:}, it is lost with the process.
  *
  * <p>{@code shm:NAME} in place of {@code local:} takes a memory server of this machine ({@code
  * pando memory-server --name NAME}), for the map of this process alone. Several processes share a
@@ -69,15 +72,19 @@ public final class Pando implements AutoCloseable {
    * Opens a pool.
    *
    * @param pool {@code local:} for memory servers in this process, whose memory is reserved, and
-   *     taken as it is used; or {@code shm:NAME[,NAME...]} for those that run on this machine under
+   *     taken as it is used; {@code local:DIR} for the same with a data folder, which is made if it
+   *     is not there, and whose entries are loaded by the first map; or {@code shm:NAME[,NAME...]} for those that run on this machine under
    *     these names, in the order of their numbers. Behind it may come {@code ?} and settings with
    *     {@code &} between them: {@code size=2GiB}, the bytes of a local pool; {@code cache=256MiB},
-   *     the cache of each compute server. {@code GiB} is 2^30 bytes, and {@code GB} 10^9. Without
+   *     the cache of each compute server; {@code sync=always}, {@code everysec} or {@code no}, when a
+   *     data folder {@linkplain pando.journal.SyncPolicy keeps a change}. {@code GiB} is 2^30 bytes, and {@code GB} 10^9. Without
    *     the first, a local pool has half of the memory that this process may use: the machine's, or
    *     its container's if that is less
    * @param options of the index that {@link #map} makes, of any system
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
    * @throws pando.fabric.shm.RegistryException if a memory server does not run
+   * @throws pando.journal.DataFolderException if the folder is in use, or cannot be used
+   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
    * @throws pando.fabric.PandoException if the system does not reserve the memory
    */
   public static Pando open(String pool, IndexOptions options) {
@@ -231,6 +238,20 @@ public final class Pando implements AutoCloseable {
     } else if (made != null) {
       made.flush();
     }
+  }
+
+  /**
+   * Returns once all that was acknowledged before this call is on the disk. With {@code
+   * sync=always} it is there anyway.
+   *
+   * @throws IllegalStateException after {@link #close}, or if the pool has no data folder
+   * @throws pando.journal.LogFailedException if the disk fails
+   */
+  public void sync() {
+    synchronized (this) {
+      checkOpen();
+    }
+    backing.sync();
   }
 
   /** Returns where the pool is, the system of the maps if there are any, and whether it is open. */

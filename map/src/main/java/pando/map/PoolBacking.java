@@ -71,14 +71,17 @@ final class PoolBacking implements Backing {
   private ByteIndex strings(OrcaOptions orca) {
     ByteIndex index = strings;
     if (index == null) {
-      ByteOptions bytes = ByteOptions.defaults().withCacheBytes(orca.cacheBytes());
-      index =
-          ByteIndex.create(
-              fabric, bytes.withLabels(bytes.labels().withWriteBackNanos(orca.writeBackNanos())));
+      index = ByteIndex.create(fabric, stringOptions(orca));
       closeAround(index::close);
       strings = index;
     }
     return index;
+  }
+
+  /** Returns the options of byte strings that cache and write back as an index of words would. */
+  static ByteOptions stringOptions(OrcaOptions orca) {
+    ByteOptions bytes = ByteOptions.defaults().withCacheBytes(orca.cacheBytes());
+    return bytes.withLabels(bytes.labels().withWriteBackNanos(orca.writeBackNanos()));
   }
 
   /**

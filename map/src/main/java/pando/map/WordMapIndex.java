@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.PandoClient;
+import pando.durable.DurableIndex;
 import pando.index.Metered;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -55,13 +56,30 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
   /**
    * Takes an index of this process.
    *
-   * @throws IllegalArgumentException if keys do not fit words
+   * @throws IllegalArgumentException if keys do not fit words, or a data folder would get addresses
+   *     in place of values
    */
   static <K, V> WordMapIndex<K, V> of(RangeIndex index, KeyCodec<K> keys, ValueCodec<V> values) {
     CodecWords<K> keyWords = CodecWords.ofKeys(keys, index.name());
+    if (index instanceof DurableIndex) {
+      checkValuesOfFolder(values);
+    }
     BlobSpace space = CodecWords.fit(values) ? null : BlobSpace.of(index);
     return new WordMapIndex<>(
         index, index::session, index::partitioning, index::flush, keys, keyWords, values, space);
+  }
+
+  /**
+   * Checks that values are words: a data folder would not have others.
+   *
+   * @throws IllegalArgumentException if they are longer
+   */
+  static void checkValuesOfFolder(ValueCodec<?> values) {
+    if (!CodecWords.fit(values)) {
+      throw new IllegalArgumentException(
+          "a data folder of words has values of 1 to 8 bytes, always the same number; byte strings"
+              + " have others: codec=" + values);
+    }
   }
 
   /**

@@ -1,0 +1,133 @@
+package pando.map;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.index.IndexOptions;
+import pando.index.Systems;
+import pando.journal.DataFolderException;
+import pando.map.codec.KeyCodec;
+import pando.map.codec.ValueCodec;
+
+/** What maps put into a data folder is there when it is opened again. */
+class FolderMapTest {
+  private static final String SIZES = "?size=64MiB&cache=8MiB";
+
+  @TempDir private Path temporary;
+
+  private Pando open() {
+    return Pando.open("local:" + temporary.resolve("data") + SIZES);
+  }
+
+  private Pando open(String system) {
+    IndexOptions options = Systems.named(system).defaults();
+    return Pando.open("local:" + temporary.resolve("data") + "?size=64MiB", options);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "&sync=always", "&sync=no"})
+  void shouldFindWordsAgain(String sync) {
+    TreeMap<Long, Long> model = new TreeMap<>();
+    long seed = Long.getLong("pando.seed", System.nanoTime());
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int start = 0; start < 3; start++) {
+      try (Pando pando = Pando.open("local:" + temporary.resolve("data") + SIZES + sync);
+          PandoMap<Long, Long> map = pando.map(KeyCodec.longs(), ValueCodec.longs())) {
+        assertThat(map).as("pando.seed=" + seed).isEqualTo(model);
+        for (int i = 0; i < 300; i++) {
+          long key = random.nextLong(100);
+          if (random.nextInt(3) == 0) {
+            assertThat(map.remove(key)).isEqualTo(model.remove(key));
+          } else {
+            assertThat(map.put(key, (long) i)).isEqualTo(model.put(key, (long) i));
+          }
+        }
+        map.putAll(Map.of(200L, 1L, 201L, 2L));
+        model.putAll(Map.of(200L, 1L, 201L, 2L));
+        assertThat(map.replace(200L, 9L, 3L)).isFalse();
+        assertThat(map.compute(200L, (_, value) -> value == null ? 0 : value + 1)).isEqualTo(2);
+        model.put(200L, 2L);
+        pando.sync();
+      }
+    }
+  }
+
+  @Test
+  void shouldFindTextsAndNamedMapsAgain() {
+    String longText = "text".repeat(100_000);
+    try (Pando pando = open()) {
+      PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings());
+      pages.put("a", "1");
+      pages.put("long", longText);
+      pando.map("numbers", KeyCodec.longs(), ValueCodec.longs()).put(1L, 2L);
+      pando.map("dropped", KeyCodec.longs(), ValueCodec.longs()).put(3L, 4L);
+      assertThat(pando.drop("dropped")).isTrue();
+    }
+    try (Pando pando = open()) {
+      assertThat(pando.names()).containsExactly("numbers");
+      PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings());
+      assertThat(pages).containsEntry("a", "1").containsEntry("long", longText).hasSize(2);
+      assertThat(pando.map("numbers", KeyCodec.longs(), ValueCodec.longs())).containsEntry(1L, 2L);
+      assertThatThrownBy(() -> pando.map("numbers", KeyCodec.longs(), ValueCodec.strings()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("other codecs");
+    }
+  }
+
+  @Test
+  void shouldOpenWhatAnotherSystemHasWritten() {
+    for (String system : new String[] {"dex", "orca", "sherman", "fg", "dex"}) {
+      try (Pando pando = open(system)) {
+        PandoMap<Long, Long> map = pando.map(KeyCodec.longs(), ValueCodec.longs());
+        map.merge(1L, 1L, Long::sum);
+        map.put((long) system.hashCode(), 0L);
+      }
+    }
+    try (Pando pando = open("deft")) {
+      assertThat(pando.map(KeyCodec.longs(), ValueCodec.longs())).containsEntry(1L, 5L).hasSize(5);
+    }
+  }
+
+  @Test
+  void shouldRefuseWhatTheFolderIsNotOf() {
+    try (Pando pando = open()) {
+      pando.map(KeyCodec.longs(), ValueCodec.longs()).put(1L, 2L);
+      assertThatThrownBy(this::open)
+          .isInstanceOf(DataFolderException.class)
+          .hasMessageContaining("in use")
+          .hasMessageContaining(String.valueOf(ProcessHandle.current().pid()));
+    }
+    try (Pando pando = open()) {
+      assertThatThrownBy(() -> pando.map(KeyCodec.longs(), ValueCodec.strings()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("codecs");
+      assertThatThrownBy(pando::names)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("index of words");
+      assertThat(pando.map(KeyCodec.longs(), ValueCodec.longs())).containsEntry(1L, 2L);
+    }
+    assertThatThrownBy(() -> Pando.open("local:?sync=always"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("sync");
+    assertThatThrownBy(() -> Pando.open("local:x?sync=often"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("everysec");
+  }
+
+  @Test
+  void shouldSaySoWhereNothingIsKept() {
+    try (Pando pando = Pando.open("local:" + SIZES)) {
+      assertThatThrownBy(pando::sync)
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("data folder");
+    }
+  }
+}
