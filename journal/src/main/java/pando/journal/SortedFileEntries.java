@@ -11,7 +11,6 @@ import static pando.journal.SortedFileFormat.KEY;
 import static pando.journal.SortedFileFormat.REMOVED;
 import static pando.journal.SortedFileFormat.SUM;
 import static pando.journal.SortedFileFormat.VALUE_BYTES;
-import static pando.journal.SortedFileFormat.VALUE_BYTES_MAX;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -84,7 +83,7 @@ final class SortedFileEntries implements EntryStream {
     keyAt = at + KEY;
     valueAt = keyAt + keyBytes;
     nextAt = valueAt + Math.max(valueBytes, 0);
-    if (nextAt > blockEnd || valueBytes < (isBase ? 0 : REMOVED) || valueBytes > VALUE_BYTES_MAX) {
+    if (nextAt > blockEnd || valueBytes < (isBase ? 0 : REMOVED)) {
       throw damagedBlock("an entry has a value of %d bytes".formatted(valueBytes));
     }
     removals += valueBytes >>> (Integer.SIZE - 1);

@@ -49,23 +49,29 @@ record SortedFileFooter(
    * @param digest that has seen all bytes before the footer
    */
   SortedFileFooter write(MemorySegment to, MessageDigest digest) {
-    MemorySegment footer = to.asSlice(0, FOOTER_BYTES).fill((byte) 0);
-    footer.set(LONG, 0, indexAt);
-    footer.set(LONG, 8, blocks);
-    footer.set(LONG, 16, entries);
-    footer.set(LONG, 24, removals);
-    footer.set(LONG, 32, bytes);
-    digest.update(footer.asSlice(0, SHA_AT).asByteBuffer());
-    byte[] sha = digest.digest();
-    MemorySegment.copy(sha, 0, footer, ValueLayout.JAVA_BYTE, SHA_AT, SHA_BYTES);
-    footer.set(LONG, MAGIC_AT, MAGIC);
-    footer.set(INT, SUM, SortedFileFormat.sum(footer, 0, SUM));
-    return new SortedFileFooter(
-        indexAt, blocks, entries, removals, bytes, HexFormat.of().formatHex(sha));
+    write(to);
+    digest.update(to.asSlice(0, SHA_AT).asByteBuffer());
+    String sha = HexFormat.of().formatHex(digest.digest());
+    SortedFileFooter footer = new SortedFileFooter(indexAt, blocks, entries, removals, bytes, sha);
+    footer.write(to);
+    return footer;
+  }
+
+  private void write(MemorySegment to) {
+    to.asSlice(0, FOOTER_BYTES).fill((byte) 0);
+    to.set(LONG, 0, indexAt);
+    to.set(LONG, 8, blocks);
+    to.set(LONG, 16, entries);
+    to.set(LONG, 24, removals);
+    to.set(LONG, 32, bytes);
+    byte[] sha = HexFormat.of().parseHex(sha256);
+    MemorySegment.copy(sha, 0, to, ValueLayout.JAVA_BYTE, SHA_AT, sha.length);
+    to.set(LONG, MAGIC_AT, MAGIC);
+    to.set(INT, SUM, SortedFileFormat.sum(to, 0, SUM));
   }
 
   /**
-   * Returns the footer that a memory has.
+   * Returns the footer that a memory has, byte by byte as it would be written.
    *
    * @param file its name, for messages
    * @param fileBytes of the file
@@ -90,10 +96,18 @@ record SortedFileFooter(
             from.get(LONG, 24),
             from.get(LONG, 32),
             HexFormat.of().formatHex(sha256));
+    MemorySegment written = MemorySegment.ofArray(new byte[FOOTER_BYTES]);
+    footer.write(written);
     long indexEnd = fileBytes - FOOTER_BYTES - SortedFileFormat.INDEX_SUM_BYTES;
-    if (footer.indexAt < SortedFileHeader.HEADER_BYTES || footer.indexAt > indexEnd) {
+    if (written.mismatch(from) >= 0
+        || footer.indexAt < SortedFileHeader.HEADER_BYTES
+        || footer.indexAt > indexEnd) {
       throw new DamagedLogException(
-          file + " of " + fileBytes + " bytes has an index that cannot be: " + footer);
+          file
+              + ": its footer is none of a file of "
+              + fileBytes
+              + " bytes; it was read as "
+              + footer);
     }
     return footer;
   }

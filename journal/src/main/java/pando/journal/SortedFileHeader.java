@@ -50,7 +50,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
   }
 
   /**
-   * Returns the header that a memory has.
+   * Returns the header that a memory has, byte by byte as it would be written.
    *
    * @param file its name, for messages
    */
@@ -72,17 +72,18 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
               + " was written by %s Pando: its format has version %d, this Pando reads version %d"
                   .formatted(version > VERSION ? "a newer" : "an older", version, VERSION));
     }
-    int bytes = from.get(INT, 12);
-    int base = from.get(ValueLayout.JAVA_BYTE, 48);
-    long lsnFrom = from.get(LONG, 32);
-    long lsnTo = from.get(LONG, 40);
-    if (bytes != HEADER_BYTES || (base & ~1) != 0 || lsnFrom > lsnTo) {
+    SortedFileHeader header =
+        new SortedFileHeader(
+            new UUID(from.get(BIG_ENDIAN, 16), from.get(BIG_ENDIAN, 24)),
+            from.get(LONG, 32),
+            from.get(LONG, 40),
+            from.get(ValueLayout.JAVA_BYTE, 48) == 1);
+    MemorySegment written = MemorySegment.ofArray(new byte[HEADER_BYTES]);
+    header.write(written);
+    if (written.mismatch(from) >= 0 || header.lsnFrom > header.lsnTo) {
       throw new DamagedLogException(
-          file
-              + ": its header of %d bytes cannot be: lsn %x to %x, base %d"
-                  .formatted(bytes, lsnFrom, lsnTo, base));
+          file + ": its header is none that is written; it was read as " + header);
     }
-    UUID folder = new UUID(from.get(BIG_ENDIAN, 16), from.get(BIG_ENDIAN, 24));
-    return new SortedFileHeader(folder, lsnFrom, lsnTo, base == 1);
+    return header;
   }
 }

@@ -80,6 +80,10 @@ class SegmentSorterTest {
   @Test
   void shouldSortKeysWithOneBeginning() throws IOException {
     String begin = "https://example.org/a/long/way/that/all/keys/have/";
+    for (int i = 0; i < 20; i++) {
+      String start = begin.substring(0, i);
+      assertSorts(draw(500, () -> start + drawWord().substring(7)));
+    }
     assertSorts(draw(20_000, () -> begin + drawWord().substring(random.nextInt(9))));
     assertSorts(draw(20_000, () -> begin.substring(0, random.nextInt(begin.length()))));
     assertSorts(draw(20_000, () -> "\0".repeat(random.nextInt(100))));
