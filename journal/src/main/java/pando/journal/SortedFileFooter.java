@@ -81,11 +81,6 @@ record SortedFileFooter(
       throw new DamagedLogException(
           file + " of " + fileBytes + " bytes does not end as a sorted file does");
     }
-    int sum = SortedFileFormat.sum(from, 0, SUM);
-    if (from.get(INT, SUM) != sum) {
-      throw new DamagedLogException(
-          file + ": its footer has sum %08x instead of %08x".formatted(sum, from.get(INT, SUM)));
-    }
     byte[] sha256 = new byte[SHA_BYTES];
     MemorySegment.copy(from, ValueLayout.JAVA_BYTE, SHA_AT, sha256, 0, SHA_BYTES);
     SortedFileFooter footer =

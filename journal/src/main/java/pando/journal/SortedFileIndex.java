@@ -87,9 +87,6 @@ final class SortedFileIndex {
     } else {
       fill();
       blockEnd = piece.get(LONG, nextAt);
-      if (!isBelowNext(first, 0, firstBytes)) {
-        throw file.damaged("the keys of its index do not ascend");
-      }
     }
     long bytes = blockEnd - place;
     if (blockEnd > file.footer().indexAt()

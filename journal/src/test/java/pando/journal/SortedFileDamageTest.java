@@ -2,12 +2,15 @@ package pando.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static pando.journal.SortedFileFooter.FOOTER_BYTES;
 import static pando.journal.SortedFileFormat.INT;
+import static pando.journal.SortedFileFormat.LONG;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -18,6 +21,7 @@ class SortedFileDamageTest {
   private static final int HEADER_SUM = 4_092;
   private static final int FIRST_BLOCK = 4_096;
   private static final int FOOTER_SUM = 124;
+  private static final int GAP = 32;
 
   private final TreeMap<String, Optional<String>> model = new TreeMap<>();
   private final SplittableRandom random = new SplittableRandom(JournalSeeds.of(3402));
@@ -150,13 +154,21 @@ class SortedFileDamageTest {
     };
   }
 
-  /** Mends all sums of a file, and its SHA-256. */
+  private static int indexAt(byte[] file) {
+    return (int) MemorySegment.ofArray(file).get(LONG, file.length - FOOTER_BYTES);
+  }
+
+  /**
+   * Mends all sums of a file, and its SHA-256.
+   *
+   * @param original has the same blocks
+   */
   private static byte[] withRightSums(byte[] changed, byte[] original) {
     MemorySegment memory = MemorySegment.ofArray(changed);
     MemorySegment old = MemorySegment.ofArray(original);
     memory.set(INT, HEADER_SUM, SortedFileFormat.sum(memory, 0, HEADER_SUM));
-    int footerAt = original.length - SortedFileFooter.FOOTER_BYTES;
-    int indexAt = (int) old.get(SortedFileFormat.LONG, footerAt);
+    int footerAt = changed.length - FOOTER_BYTES;
+    int indexAt = indexAt(original);
     for (int at = FIRST_BLOCK; at < indexAt; at += old.get(INT, at)) {
       int sum = SortedFileFormat.blockSum(at, memory.asSlice(at), old.get(INT, at));
       memory.set(INT, at + SortedFileFormat.SUM, sum);
@@ -173,26 +185,78 @@ class SortedFileDamageTest {
   }
 
   private static void mendFooter(byte[] file) {
-    MemorySegment footer =
-        MemorySegment.ofArray(file).asSlice(file.length - SortedFileFooter.FOOTER_BYTES);
+    MemorySegment footer = MemorySegment.ofArray(file).asSlice(file.length - FOOTER_BYTES);
     footer.set(INT, FOOTER_SUM, SortedFileFormat.sum(footer, 0, FOOTER_SUM));
   }
 
   @Test
   void shouldNameAnotherVersion() throws IOException {
     byte[] file = write(200);
-    byte[] newer = file.clone();
-    newer[8] = 2;
-    assertThatThrownBy(() -> EntryModel.read(withRightSums(newer, file)))
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(withVersion(file, 2), file)))
         .isInstanceOf(DamagedLogException.class)
         .hasMessage(
             "sorted-7 was written by a newer Pando: its format has version 2, this Pando reads"
                 + " version 1");
-    byte[] older = file.clone();
-    older[8] = 0;
-    assertThatThrownBy(() -> EntryModel.read(withRightSums(older, file)))
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(withVersion(file, 0), file)))
         .isInstanceOf(DamagedLogException.class)
         .hasMessageContaining("an older Pando: its format has version 0");
+    assertThatThrownBy(() -> EntryModel.read(withVersion(file, 3)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("its header, of format version 3, has sum");
+  }
+
+  private static byte[] withVersion(byte[] file, int version) {
+    byte[] changed = file.clone();
+    changed[8] = (byte) version;
+    return changed;
+  }
+
+  @Test
+  void shouldFindAGapBeforeTheFirstBlock() throws IOException {
+    byte[] file = write(200);
+    byte[] changed = file.clone();
+    changed[indexAt(file)]++;
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("a block begins at 4097, where the one before ends at 4096");
+  }
+
+  @Test
+  void shouldFindAGapInPlaceOfBlocks() throws IOException {
+    byte[] empty = EntryModel.write(Map.of(), false, 200);
+    byte[] file = withGap(empty, FIRST_BLOCK);
+    MemorySegment.ofArray(file).set(LONG, file.length - FOOTER_BYTES, FIRST_BLOCK + GAP);
+    mendFooter(file);
+    assertThatThrownBy(() -> EntryModel.read(file))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("its index has other blocks than its footer says");
+  }
+
+  @Test
+  void shouldFindAGapBehindTheIndex() throws IOException {
+    byte[] file = write(200);
+    byte[] changed = withGap(file, file.length - FOOTER_BYTES - SortedFileFormat.INDEX_SUM_BYTES);
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("its index has other blocks than its footer says");
+  }
+
+  private static byte[] withGap(byte[] file, int at) {
+    byte[] changed = Arrays.copyOf(file, file.length + GAP);
+    System.arraycopy(file, at, changed, at + GAP, file.length - at);
+    Arrays.fill(changed, at, at + GAP, (byte) 0);
+    return changed;
+  }
+
+  @Test
+  void shouldFindABlockWithoutEntries() throws IOException {
+    byte[] file = write(200);
+    byte[] changed = file.clone();
+    MemorySegment.ofArray(changed)
+        .set(INT, (long) indexAt(file) + SortedFileFormat.INDEX_ENTRIES, 0);
+    assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("cannot have 0 entries");
   }
 
   @Test
