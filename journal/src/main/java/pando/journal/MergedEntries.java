@@ -18,7 +18,7 @@ final class MergedEntries implements EntryStream {
   private final boolean withRemovals;
 
   /** Sources that have an entry, ascending by its key. */
-  private final Source[] order;
+  private final RankedSource[] order;
 
   private int live;
   private boolean isStarted;
@@ -33,7 +33,7 @@ final class MergedEntries implements EntryStream {
   MergedEntries(List<? extends EntryStream> oldestFirst, boolean withRemovals) {
     this.oldestFirst = List.copyOf(oldestFirst);
     this.withRemovals = withRemovals;
-    this.order = new Source[oldestFirst.size()];
+    this.order = new RankedSource[oldestFirst.size()];
   }
 
   @Override
@@ -53,7 +53,7 @@ final class MergedEntries implements EntryStream {
     for (int age = 0; age < oldestFirst.size(); age++) {
       System.arraycopy(order, 0, order, 1, live);
       live++;
-      move(new Source(oldestFirst.get(age), age), 0);
+      move(new RankedSource(oldestFirst.get(age), age), 0);
     }
   }
 
@@ -62,12 +62,12 @@ final class MergedEntries implements EntryStream {
    *
    * @param free a place in the order that no other source has, before that of the entry
    */
-  private void move(Source source, int free) throws IOException {
+  private void move(RankedSource source, int free) throws IOException {
     int to = free;
-    Source moved = source;
+    RankedSource moved = source;
     boolean hasEntry = moved.next();
     while (hasEntry && to + 1 < live) {
-      Source rival = order[to + 1];
+      RankedSource rival = order[to + 1];
       int compared = moved.compareTo(rival);
       if (compared < 0) {
         break;
@@ -118,12 +118,12 @@ final class MergedEntries implements EntryStream {
   }
 
   /** A stream with the first bytes of its current key. */
-  private static final class Source {
+  private static final class RankedSource {
     private final EntryStream stream;
     private final int age;
     private long head;
 
-    Source(EntryStream stream, int age) {
+    RankedSource(EntryStream stream, int age) {
       this.stream = stream;
       this.age = age;
     }
@@ -137,7 +137,7 @@ final class MergedEntries implements EntryStream {
       return true;
     }
 
-    int compareTo(Source other) {
+    int compareTo(RankedSource other) {
       return head == other.head
           ? KeyOrder.compare(stream.key(), other.stream.key())
           : Long.compareUnsigned(head, other.head);

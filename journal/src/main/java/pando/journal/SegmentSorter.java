@@ -92,7 +92,7 @@ final class SegmentSorter {
       sort();
       isSorted = true;
     }
-    return new Entries();
+    return new LastRecords();
   }
 
   private void sort() {
@@ -256,7 +256,7 @@ final class SegmentSorter {
         : KeyOrder.compare(memory, keyAt[one], bytes, memory, keyAt[other], otherBytes);
   }
 
-  private final class Entries implements EntryStream {
+  private final class LastRecords implements EntryStream {
     private int next;
     private int record;
 

@@ -100,14 +100,14 @@ final class EntryModel {
 
   /** Returns a stream of a map's entries. */
   static EntryStream stream(Map<String, Optional<String>> model) {
-    return new MapEntries(model.entrySet().iterator());
+    return new ModelEntries(model.entrySet().iterator());
   }
 
-  private static final class MapEntries implements EntryStream {
+  private static final class ModelEntries implements EntryStream {
     private final Iterator<Entry<String, Optional<String>>> entries;
     private Entry<String, Optional<String>> current = Map.entry("", Optional.empty());
 
-    MapEntries(Iterator<Entry<String, Optional<String>>> entries) {
+    ModelEntries(Iterator<Entry<String, Optional<String>>> entries) {
       this.entries = entries;
     }
 
