@@ -14,6 +14,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -285,5 +286,28 @@ class DurableBytesTest {
       assertThat(told).containsExactly("done", "done", full, full);
       assertThat(log.replay()).isEqualTo(content(inner));
     }
+  }
+
+  @Test
+  void shouldTellOfStoresOnceTheyAreOnTheDisk() throws Exception {
+    log.holdSync();
+    AtomicLong told = new AtomicLong();
+    FutureTask<Void> storing =
+        new FutureTask<>(() -> {
+          try (ByteSession session = strings.session()) {
+            List<MemorySegment> keys = List.of(segment("a"), segment("b"));
+            session.storeAll(keys, keys, (_, _, _) -> told.incrementAndGet() > 0);
+            return null;
+          }
+        });
+    try {
+      DurableWaitsTest.waiting(storing);
+      assertThat(log.replay()).hasSize(2);
+      assertThat(told).hasValue(0);
+    } finally {
+      log.goOn();
+    }
+    storing.get();
+    assertThat(told).hasValue(2);
   }
 }

@@ -31,7 +31,7 @@ class DurableWaitsTest {
   private MemoryLog log = new MemoryLog(false);
   private final Fabric fabric = Pools.open(1, 16 << 20, 91);
   private final RangeIndex inner = SystemUnderTest.ORCA.tiny(1).create(fabric);
-  private DurableIndex index = new DurableIndex(inner, () -> log.session(), MemoryLog::load);
+  private DurableIndex index = new DurableIndex(inner, () -> log.session(), MemoryLog.NO_LOADS);
 
   @AfterEach
   void close() {
@@ -74,7 +74,7 @@ class DurableWaitsTest {
   }
 
   /** Starts a thread; returns once it waits. */
-  private static void waiting(FutureTask<?> task) throws InterruptedException {
+  static void waiting(FutureTask<?> task) throws InterruptedException {
     Thread thread = Thread.ofPlatform().daemon().start(task);
     while (thread.getState() != Thread.State.WAITING) {
       assertThat(task.isDone()).as("does not wait").isFalse();
@@ -290,7 +290,7 @@ class DurableWaitsTest {
     fill();
     FailingCalls failing = new FailingCalls(new SplittableRandom(5), 1);
     DurableIndex broken =
-        new DurableIndex(failing.over(inner), () -> log.session(), MemoryLog::load);
+        new DurableIndex(failing.over(inner), () -> log.session(), MemoryLog.NO_LOADS);
     try (Session session = broken.session()) {
       List<Throwable> failures = new ArrayList<>();
       failing.failGets(true);
@@ -379,7 +379,7 @@ class DurableWaitsTest {
     fabric.close();
     try (Fabric large = Pools.open(1, 16 << 20, 92);
         RangeIndex words = SystemUnderTest.ORCA.defaults().create(large);
-        DurableIndex durable = new DurableIndex(words, NullLog::new, MemoryLog::load);
+        DurableIndex durable = new DurableIndex(words, NullLog::new, MemoryLog.NO_LOADS);
         Session session = durable.session()) {
       for (int key = 0; key < 1000; key++) {
         session.put(key, key);

@@ -39,7 +39,7 @@ class DurableWordsTest {
     NavigableMap<Long, Long> model = new TreeMap<>();
     try (Fabric fabric = Pools.open(2, 16 << 20, 71);
         RangeIndex inner = system.tiny(1).create(fabric);
-        DurableIndex index = new DurableIndex(inner, log::session, MemoryLog::load);
+        DurableIndex index = new DurableIndex(inner, log::session, MemoryLog.NO_LOADS);
         DurableSession session = index.session()) {
       SplittableRandom random = new SplittableRandom(Seeds.of(71));
       new ModelRun(session, model, random, 500).operations(OPERATIONS);
@@ -61,7 +61,7 @@ class DurableWordsTest {
     List<Change> changes = new ArrayList<>();
     try (Fabric fabric = Pools.open(2, 16 << 20, 72);
         RangeIndex inner = system.tiny(1).create(fabric);
-        DurableIndex index = new DurableIndex(inner, log::session, MemoryLog::load)) {
+        DurableIndex index = new DurableIndex(inner, log::session, MemoryLog.NO_LOADS)) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int i = 0; i < 3; i++) {
         SplittableRandom own = random.split();
@@ -303,7 +303,8 @@ class DurableWordsTest {
     AtomicLong failures = new AtomicLong();
     try (Fabric fabric = Pools.open(2, 16 << 20, 73);
         RangeIndex inner = system.tiny(1).create(fabric);
-        DurableIndex index = new DurableIndex(failing.over(inner), log::session, MemoryLog::load)) {
+        DurableIndex index =
+            new DurableIndex(failing.over(inner), log::session, MemoryLog.NO_LOADS)) {
       List<Callable<Void>> tasks = new ArrayList<>();
       for (int i = 0; i < 2; i++) {
         SplittableRandom own = random.split();

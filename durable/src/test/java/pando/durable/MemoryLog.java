@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.journal.FolderLoad;
 import pando.journal.LogFailedException;
@@ -21,6 +22,12 @@ import pando.journal.LogFullException;
 final class MemoryLog {
   /** A record; a key without a value was removed. */
   record Logged(long lsn, Object key, @Nullable Object value) {}
+
+  /** For an index that nobody loads. */
+  static final Supplier<FolderLoad> NO_LOADS =
+      () -> {
+        throw new AssertionError("no load");
+      };
 
   private final boolean waits;
   private final Map<Object, List<Logged>> histories = new HashMap<>();
@@ -46,11 +53,6 @@ final class MemoryLog {
   /** Makes a session's way to the log. */
   SessionLog session() {
     return new Appender();
-  }
-
-  /** Is asked for by no test. */
-  static FolderLoad load() {
-    throw new AssertionError("no load");
   }
 
   /** Returns a byte string as the log has it. */
