@@ -1,7 +1,10 @@
 package pando.durable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
@@ -33,6 +36,7 @@ public final class DurableIndex implements RangeIndex {
   private final RangeIndex inner;
   private final Supplier<SessionLog> logs;
   private final Supplier<FolderLoad> loads;
+  private final @Nullable DataFolder folder;
   private final Stripes stripes = new Stripes();
 
   /**
@@ -64,7 +68,7 @@ public final class DurableIndex implements RangeIndex {
    * @throws IllegalArgumentException if other processes may change the index, too
    */
   public static DurableIndex over(RangeIndex index, DataFolder folder) {
-    return new DurableIndex(index, () -> new JournalLog(folder.log()), folder::load);
+    return new DurableIndex(index, () -> new JournalLog(folder.log()), folder::load, folder);
   }
 
   /**
@@ -75,6 +79,14 @@ public final class DurableIndex implements RangeIndex {
    * @throws IllegalArgumentException if other processes may change the index, too
    */
   DurableIndex(RangeIndex inner, Supplier<SessionLog> logs, Supplier<FolderLoad> loads) {
+    this(inner, logs, loads, null);
+  }
+
+  private DurableIndex(
+      RangeIndex inner,
+      Supplier<SessionLog> logs,
+      Supplier<FolderLoad> loads,
+      @Nullable DataFolder folder) {
     if (inner.isShared()) {
       throw new IllegalArgumentException(
           "other processes may change the index: system=" + inner.name());
@@ -82,6 +94,7 @@ public final class DurableIndex implements RangeIndex {
     this.inner = inner;
     this.logs = logs;
     this.loads = loads;
+    this.folder = folder;
   }
 
   @Override
@@ -176,6 +189,18 @@ public final class DurableIndex implements RangeIndex {
   @Override
   public void meters(Meters to) {
     inner.meters(to);
+    if (folder != null) {
+      FolderMeters.of(folder, to);
+    }
+  }
+
+  @Override
+  public List<String> hindrances() {
+    List<String> all = new ArrayList<>(inner.hindrances());
+    if (folder != null) {
+      all.addAll(FolderMeters.hindrances(folder));
+    }
+    return all;
   }
 
   @Override

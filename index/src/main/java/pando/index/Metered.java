@@ -1,5 +1,6 @@
 package pando.index;
 
+import java.util.List;
 import java.util.Optional;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
@@ -24,6 +25,11 @@ public interface Metered {
   /** Returns the last error that its meters count, if it knows. */
   default Optional<LastError> lastError() {
     return Optional.empty();
+  }
+
+  /** Returns why it does not do all that it is there for, one line each, beside memory servers. */
+  default List<String> hindrances() {
+    return List.of();
   }
 
   /** Names the meters that it has beside verbs; those of what it is built on are among them. */

@@ -286,7 +286,7 @@ public final class DataFolder implements AutoCloseable {
         found += part.end() / RecordFormat.HEAD;
       }
     }
-    return found + manifest().sorted().stream().mapToLong(Manifest.Sorted::entries).sum();
+    return found + sortedEntries();
   }
 
   /**
@@ -312,6 +312,16 @@ public final class DataFolder implements AutoCloseable {
       throw new DataFolderException(
           "the folder cannot be read: folder=%s, cause=%s".formatted(disk, e), e);
     }
+  }
+
+  /** Returns how many sorted files there are. */
+  public int sortedFiles() {
+    return manifest().sorted().size();
+  }
+
+  /** Returns how many entries and removals all sorted files have together. */
+  public long sortedEntries() {
+    return manifest().sorted().stream().mapToLong(Manifest.Sorted::entries).sum();
   }
 
   /** Starts the log, once the index has all {@link #entries}. */

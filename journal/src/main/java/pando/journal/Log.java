@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -84,6 +85,7 @@ public final class Log implements AutoCloseable {
   private int at;
 
   private long reserved;
+  private long records;
 
   /** Place behind the last change, or behind the last full segment. */
   private volatile long end;
@@ -221,6 +223,7 @@ public final class Log implements AutoCloseable {
         throw failed(e);
       }
       reserved -= bytes;
+      records++;
       return end;
     } finally {
       lock.unlock();
@@ -403,6 +406,47 @@ public final class Log implements AutoCloseable {
       lock.unlock();
     }
     syncer.wake();
+  }
+
+  /** Returns why no change can be made, or soon none can; empty if all is well. */
+  public Optional<String> hindrance() {
+    Throwable cause = failure;
+    if (cause != null) {
+      return Optional.of(failed(cause).getMessage());
+    }
+    lock.lock();
+    try {
+      Exception full = noRoom;
+      return Optional.ofNullable(full)
+          .map(its -> "the log has no room: folder=%s, cause=%s".formatted(disk, its.getMessage()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how many changes were appended since the log began. */
+  public long records() {
+    lock.lock();
+    try {
+      return records;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how often the disk was forced since the log began. */
+  public long syncs() {
+    return syncer.syncs();
+  }
+
+  /** Returns the bytes that are left before the log needs another segment of the disk. */
+  public long room() {
+    lock.lock();
+    try {
+      return Math.max(0, available(at) - reserved);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**

@@ -40,6 +40,7 @@ final class Syncer {
       new PriorityQueue<>(Comparator.comparingLong(Waiting::lsn));
 
   private volatile long synced;
+  private long syncs;
   private long demanded;
 
   /** When the force that is under way began, an odd number; 0 if none is. */
@@ -62,6 +63,15 @@ final class Syncer {
 
   long synced() {
     return synced;
+  }
+
+  long syncs() {
+    lock.lock();
+    try {
+      return syncs;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Returns once all up to a place is on the disk. */
@@ -180,6 +190,7 @@ final class Syncer {
     lock.lock();
     try {
       synced = target;
+      syncs++;
       changed.signalAll();
     } finally {
       lock.unlock();

@@ -19,6 +19,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -40,7 +41,7 @@ import tools.jackson.core.json.JsonFactory;
  *   <li>{@code /events} the numbers of that page, as server-sent events
  *   <li>{@code /metrics} all meters of {@link PandoMetrics}, as Prometheus text
  *   <li>{@code /health/live} 200: the process answers
- *   <li>{@code /health/ready} 200 if what is shown is open and each memory server answers within a
+ *   <li>{@code /health/ready} 200 if what is shown is open, its log takes changes, and each memory server answers within a
  *       second, else 503; JSON with the reasons
  * </ul>
  *
@@ -152,7 +153,7 @@ public final class PandoHttp implements AutoCloseable {
       binder.bindTo(registry);
     }
     show(
-        () -> metered.isClosed() ? List.of("closed") : memoryServers.silent(),
+        () -> hindrances(metered, memoryServers),
         registry,
         json -> LiveFeed.write(json, metered),
         false);
@@ -268,6 +269,15 @@ public final class PandoHttp implements AutoCloseable {
     } else {
       respond(exchange, 200, PROMETHEUS, now.registry.scrape(PROMETHEUS));
     }
+  }
+
+  private static List<String> hindrances(Metered metered, MemoryServers memoryServers) {
+    if (metered.isClosed()) {
+      return List.of("closed");
+    }
+    List<String> all = new ArrayList<>(memoryServers.silent());
+    all.addAll(metered.hindrances());
+    return all;
   }
 
   /** Returns why what is shown is not ready. */
