@@ -12,7 +12,9 @@ module pando.cli {
   requires pando.client;
   requires pando.cluster;
   requires pando.doors;
+  requires pando.durable;
   requires pando.index;
+  requires pando.journal;
   requires pando.map;
   requires pando.metrics;
   requires tools.jackson.core;

@@ -9,6 +9,7 @@ module pando.doors {
   requires io.netty.common;
   requires io.netty.handler;
   requires io.netty.transport;
+  requires transitive pando.durable;
   requires transitive pando.index;
 
   exports pando.door.resp;

@@ -4,6 +4,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -18,12 +21,15 @@ import pando.client.PandoClient;
 import pando.door.resp.Password;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
+import pando.durable.DurableStrings;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
+import pando.journal.DataFolder;
+import pando.journal.Log;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,8 +48,10 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "docs/resp.md lists the commands that clients can send. It runs until it is interrupted;"
-          + " what is in a local pool is lost then."
+      "docs/resp.md lists the commands that clients can send. It runs until it is interrupted."
+          + " What is in a local pool is lost then, unless --data names a folder.",
+      "",
+      "Exit codes: 5 if the disk of the data folder has failed."
     })
 final class ServeCommand implements Callable<Integer> {
   private static final int PORT_MAX = 65_535;
@@ -102,6 +110,7 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private DoorServersOption serversOption;
   @Mixin private PoolOption poolOption;
+  @Mixin private DataOption dataOption;
 
   @Option(
       names = "--cache",
@@ -117,6 +126,7 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     serversOption.check();
+    dataOption.check(poolOption.isLocal() && !serversOption.isGiven());
     ByteOptions index = poolOption.stringOptions(cache);
     RespOptions options = respOptions();
     httpOption.check();
@@ -127,23 +137,32 @@ final class ServeCommand implements Callable<Integer> {
       String what =
           serversOption.isGiven()
               ? "byte strings of " + serversOption
-              : "pool %s, %s of cache".formatted(poolOption, Numbers.size(index.cacheBytes()));
+              : "pool %s, %s of cache%s"
+                  .formatted(
+                      poolOption,
+                      Numbers.size(index.cacheBytes()),
+                      dataOption.isGiven() ? ", data folder " + dataOption : "");
       out.printf(
           "RESP at %s, %s; interrupt it to end it%n", HostPort.text(open.door.address()), what);
       if (open.http != null) {
         out.printf("live page at %s%n", open.http.uri());
       }
       out.flush();
-      awaitClosed(open);
+      return awaitClosed(open);
     }
-    return CommandLine.ExitCode.OK;
   }
 
-  /** Waits until the door is closed; has memory given back once little is asked for. */
-  private static void awaitClosed(OpenDoor open) throws InterruptedException {
+  /**
+   * Waits until the door is closed or its log has failed; has memory given back once little is
+   * asked for. Returns the exit code.
+   */
+  private int awaitClosed(OpenDoor open) throws InterruptedException {
     Rests rests = new Rests();
     long heap = 0; // of the JVM when it was collected last
     while (!open.door.awaitClosed(Rests.INTERVAL)) {
+      if (open.log != null && open.log.hasFailed()) {
+        return DataOption.LOG_FAILED;
+      }
       switch (rests.look(open.door.served())) {
         case ALL -> {
           if (!open.giveMemoryBack()) {
@@ -158,6 +177,7 @@ final class ServeCommand implements Callable<Integer> {
         case NOTHING -> {}
       }
     }
+    return CommandLine.ExitCode.OK;
   }
 
   private static boolean isGrown(long heap) {
@@ -229,24 +249,57 @@ final class ServeCommand implements Callable<Integer> {
 
   private OpenDoor serve(ByteOptions options, RespOptions respOptions, @Nullable PandoHttp http)
       throws IOException {
-    Fabric fabric = Ranges.accepted(spec, poolOption::open);
+    Deque<Runnable> closings = new ArrayDeque<>();
     try {
-      ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
-      try {
-        RespDoor door = opened(() -> RespDoor.open(index, respOptions));
-        if (http != null) {
-          http.show(door);
-        }
-        ByteIndex own = poolOption.isLocal() ? index : null;
-        return new OpenDoor(door, http, own, poolOption::printEnding, index::close, fabric::close);
-      } catch (Throwable e) {
-        index.close();
-        throw e;
-      }
+      Fabric fabric = Ranges.accepted(spec, poolOption::open);
+      closings.push(fabric::close);
+      return dataOption.isGiven()
+          ? serveFolder(fabric, options, respOptions, http, closings)
+          : servePool(fabric, options, respOptions, http, closings);
     } catch (Throwable e) {
-      fabric.close();
+      Closing.after(e, closings.toArray(Runnable[]::new));
       throw e;
     }
+  }
+
+  private OpenDoor servePool(
+      Fabric fabric,
+      ByteOptions options,
+      RespOptions respOptions,
+      @Nullable PandoHttp http,
+      Deque<Runnable> closings)
+      throws IOException {
+    ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
+    closings.push(index::close);
+    RespDoor door = opened(() -> RespDoor.open(index, respOptions));
+    if (http != null) {
+      http.show(door);
+    }
+    ByteIndex own = poolOption.isLocal() ? index : null;
+    return new OpenDoor(door, http, own, null, poolOption::printEnding, closings);
+  }
+
+  private OpenDoor serveFolder(
+      Fabric fabric,
+      ByteOptions options,
+      RespOptions respOptions,
+      @Nullable PandoHttp http,
+      Deque<Runnable> closings)
+      throws IOException {
+    DataFolder folder = dataOption.open(DurableStrings.KIND);
+    closings.push(folder::close);
+    DurableStrings strings = DurableStrings.open(folder, options, fabric);
+    closings.push(strings::close);
+    RespDoor door = opened(() -> RespDoor.open(strings, respOptions));
+    if (http != null) {
+      http.show(door);
+    }
+    return new OpenDoor(
+        door, http, strings.index(), folder.log(), () -> printEnding(folder), closings);
+  }
+
+  private void printEnding(DataFolder folder) {
+    Ending.print(spec, "what was acknowledged is in the data folder " + folder);
   }
 
   /** Opens a door to the compute servers' byte strings. */
@@ -256,7 +309,12 @@ final class ServeCommand implements Callable<Integer> {
       ByteStrings strings = strings(client);
       RespDoor door = opened(() -> RespDoor.openShared(strings, options));
       return new OpenDoor(
-          door, null, null, serversOption::printEnding, strings::close, client::close);
+          door,
+          null,
+          null,
+          null,
+          serversOption::printEnding,
+          List.of(strings::close, client::close));
     } catch (Throwable e) {
       client.close();
       throw e;
@@ -297,26 +355,29 @@ final class ServeCommand implements Callable<Integer> {
   private static final class OpenDoor implements AutoCloseable {
     final RespDoor door;
     final @Nullable PandoHttp http;
+    final @Nullable Log log;
     private final @Nullable ByteIndex own;
     private final Runnable ending;
     private final List<Runnable> behind;
     private boolean closed;
 
     /**
-     * Takes a door and its page, its index if the pool is in this process, what says that it ends,
-     * and what closes behind, in this order.
+     * Takes a door and its page, its index if the pool is in this process, its log if it has one,
+     * what says that it ends, and what closes behind, in this order.
      */
     OpenDoor(
         RespDoor door,
         @Nullable PandoHttp http,
         @Nullable ByteIndex own,
+        @Nullable Log log,
         Runnable ending,
-        Runnable... behind) {
+        Collection<Runnable> behind) {
       this.door = door;
       this.http = http;
       this.own = own;
+      this.log = log;
       this.ending = ending;
-      this.behind = List.of(behind);
+      this.behind = List.copyOf(behind);
     }
 
     /**

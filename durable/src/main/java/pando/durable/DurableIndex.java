@@ -1,6 +1,5 @@
 package pando.durable;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -196,11 +195,7 @@ public final class DurableIndex implements RangeIndex {
 
   @Override
   public List<String> hindrances() {
-    List<String> all = new ArrayList<>(inner.hindrances());
-    if (folder != null) {
-      all.addAll(FolderMeters.hindrances(folder));
-    }
-    return all;
+    return folder == null ? List.of() : FolderMeters.hindrances(folder);
   }
 
   @Override

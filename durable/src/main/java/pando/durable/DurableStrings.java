@@ -1,6 +1,8 @@
 package pando.durable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ public final class DurableStrings implements ByteStrings {
 
   private final ByteStrings inner;
   private final Supplier<SessionLog> logs;
+  private final @Nullable DataFolder folder;
   private final Stripes stripes = new Stripes();
 
   /**
@@ -45,7 +48,7 @@ public final class DurableStrings implements ByteStrings {
         index.load(new FolderStrings(folder, entries), FILL);
       }
       folder.begin();
-      return over(index, folder);
+      return new DurableStrings(index, () -> new JournalLog(folder.log()), folder);
     } catch (Throwable e) {
       Closing.after(e, index::close);
       throw e;
@@ -53,23 +56,29 @@ public final class DurableStrings implements ByteStrings {
   }
 
   /**
-   * Logs what changes byte strings from now on.
-   *
-   * @param strings that have the entries of the folder
-   * @param folder that has begun
-   */
-  public static DurableStrings over(ByteStrings strings, DataFolder folder) {
-    return new DurableStrings(strings, () -> new JournalLog(folder.log()));
-  }
-
-  /**
-   * Logs changes of byte strings.
+   * Logs changes of byte strings, without a folder.
    *
    * @param logs makes the log of a session
    */
   DurableStrings(ByteStrings inner, Supplier<SessionLog> logs) {
+    this(inner, logs, null);
+  }
+
+  private DurableStrings(
+      ByteStrings inner, Supplier<SessionLog> logs, @Nullable DataFolder folder) {
     this.inner = inner;
     this.logs = logs;
+    this.folder = folder;
+  }
+
+  /** Returns the folder. */
+  public DataFolder folder() {
+    return Objects.requireNonNull(folder);
+  }
+
+  /** Returns the index that has the entries. What changes it by itself is not logged. */
+  public ByteIndex index() {
+    return (ByteIndex) inner;
   }
 
   @Override
@@ -135,6 +144,14 @@ public final class DurableStrings implements ByteStrings {
   @Override
   public void meters(Meters to) {
     inner.meters(to);
+    if (folder != null) {
+      FolderMeters.of(folder, to);
+    }
+  }
+
+  @Override
+  public List<String> hindrances() {
+    return folder == null ? List.of() : FolderMeters.hindrances(folder);
   }
 
   @Override

@@ -461,7 +461,8 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  boolean hasFailed() {
+  /** Returns whether the log has failed. */
+  public boolean hasFailed() {
     return failure != null;
   }
 

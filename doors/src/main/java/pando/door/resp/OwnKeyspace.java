@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import pando.fabric.PoolUsage;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteSession;
+import pando.index.bytes.ByteStrings;
 
 /**
  * The keys of a door that has an index for itself. Where keys, values and sets of all databases
@@ -63,15 +64,16 @@ final class OwnKeyspace extends Keyspace {
       Stream.generate(ReentrantReadWriteLock::new).limit(LOCKS).toArray(ReadWriteLock[]::new);
 
   /**
-   * Takes stock of what is in the index.
+   * Takes stock of what is in an index.
    *
+   * @param strings through which it is changed: the index itself, or what logs its changes
    * @throws IllegalStateException if something is there that no door has stored
    */
-  OwnKeyspace(ByteIndex index) {
-    super(index, MARK_BYTES);
+  OwnKeyspace(ByteIndex index, ByteStrings strings) {
+    super(strings, MARK_BYTES);
     this.index = index;
     this.capacityBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
-    try (ByteSession session = index.session()) {
+    try (ByteSession session = strings.session()) {
       session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
     }
   }

@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import pando.durable.DurableStrings;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
@@ -126,7 +127,16 @@ public final class RespDoor implements Metered, AutoCloseable {
    */
   public static RespDoor open(ByteIndex index, RespOptions options) throws IOException {
     checkAddress(options);
-    return new RespDoor(new OwnKeyspace(index), options);
+    return new RespDoor(new OwnKeyspace(index, index), options);
+  }
+
+  /**
+   * As {@link #open(ByteIndex, RespOptions)}, of an index with a data folder: what clients were
+   * answered is there when the folder is opened again.
+   */
+  public static RespDoor open(DurableStrings strings, RespOptions options) throws IOException {
+    checkAddress(options);
+    return new RespDoor(new OwnKeyspace(strings.index(), strings), options);
   }
 
   /**

@@ -52,7 +52,7 @@ class StoreTest {
   void shouldRemoveSetsToTheirEndWhenTheDoorCloses() {
     try (Fabric fabric = LocalFabric.open(POOL);
         ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {
-      OwnKeyspace keyspace = new OwnKeyspace(index);
+      OwnKeyspace keyspace = new OwnKeyspace(index, index);
       try (Store store = keyspace.newStore(StoreTest::never)) {
         MemorySegment key = add(store, 2 * Store.REMOVED_AT_ONCE);
         keyspace.stop();
@@ -71,7 +71,7 @@ class StoreTest {
     client.isGone = true;
     try (Fabric fabric = LocalFabric.open(POOL);
         ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {
-      OwnKeyspace keyspace = new OwnKeyspace(index);
+      OwnKeyspace keyspace = new OwnKeyspace(index, index);
       try (Store store = keyspace.newStore(StoreTest::never)) {
         MemorySegment key = add(store, 10);
         store.begin(client, Long.MAX_VALUE);
@@ -94,7 +94,7 @@ class StoreTest {
     int members = 3 * Store.REMOVED_AT_ONCE;
     try (Fabric fabric = LocalFabric.open(POOL);
         ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {
-      OwnKeyspace keyspace = new OwnKeyspace(index);
+      OwnKeyspace keyspace = new OwnKeyspace(index, index);
       List<Consumer<Store>> later = new ArrayList<>();
       try (Store background = keyspace.newStore(StoreTest::never);
           Store store = keyspace.newStore(later::add)) {
@@ -123,7 +123,7 @@ class StoreTest {
   void shouldNotWaitForSetsThatAreLocked() throws Exception {
     try (Fabric fabric = LocalFabric.open(POOL);
         ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults())) {
-      OwnKeyspace keyspace = new OwnKeyspace(index);
+      OwnKeyspace keyspace = new OwnKeyspace(index, index);
       List<Consumer<Store>> later = new ArrayList<>();
       try (Store background = keyspace.newStore(StoreTest::never);
           Store store = keyspace.newStore(later::add)) {

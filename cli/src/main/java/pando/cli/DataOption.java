@@ -1,0 +1,76 @@
+package pando.cli;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import pando.cli.option.Ranges;
+import pando.journal.DataFolder;
+import pando.journal.LogOptions;
+import pando.journal.SyncPolicy;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The options that say where a command keeps what it has acknowledged. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class DataOption {
+  /** Exit code of a command whose disk fails while it serves. */
+  static final int LOG_FAILED = 5;
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec spec;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description =
+          "Data folder: what is acknowledged is there at the next start. It is made if it is not"
+              + " there (default: none, all is lost at the end).")
+  private @Nullable Path folder;
+
+  @Option(
+      names = "--sync",
+      paramLabel = "POLICY",
+      description = {
+        "With --data, when a change is acknowledged (default: everysec).",
+        "always: once it is on the disk.",
+        "everysec: once it is in the log, which is on the disk a second later.",
+        "no: once it is in the log."
+      })
+  private @Nullable String sync;
+
+  /** Returns whether there is a data folder. */
+  boolean isGiven() {
+    return folder != null;
+  }
+
+  /** Checks that the options go together. */
+  void check(boolean isLocal) {
+    Ranges.check(spec, "--sync", sync == null || folder != null, sync, "only with --data");
+    Ranges.check(
+        spec,
+        "--data",
+        folder == null || isLocal,
+        folder,
+        "only with a local pool: memory servers and compute servers of other processes keep it");
+    if (sync != null) {
+      SyncPolicy _ = Ranges.accepted(spec, () -> SyncPolicy.named(sync));
+    }
+  }
+
+  /** Opens the folder, for entries of a kind. */
+  DataFolder open(String kind) {
+    Path place = folder;
+    if (place == null) {
+      throw new IllegalStateException("there is no --data");
+    }
+    LogOptions options = LogOptions.defaults();
+    LogOptions chosen = sync == null ? options : options.withSync(SyncPolicy.named(sync));
+    return Ranges.accepted(spec, () -> DataFolder.open(place, kind, chosen));
+  }
+
+  /** Returns the folder as it was given. */
+  @Override
+  public String toString() {
+    return String.valueOf(folder);
+  }
+}
