@@ -18,7 +18,7 @@ import pando.map.codec.ValueCodec;
  * Opens a memory pool and makes a map in it, or connects to the map of a cluster:
  *
  * <pre>{@code
- * try (Pando pando = Pando.open("local:pages"); // a data folder; local: has none
+ * try (Pando pando = Pando.open("local:pages"); // a data folder; client:HOST:PORT for a cluster
  *     PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
  *   pages.put("/docs", "what it is");
  *   pages.put("/docs/map", "keys and values of any length");
