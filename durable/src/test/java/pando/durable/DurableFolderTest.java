@@ -183,6 +183,34 @@ class DurableFolderTest {
   }
 
   @Test
+  void shouldShowNoEntryBeforeLoadIsInTheFolder() throws Exception {
+    NavigableMap<Long, Long> model = Entries.spaced(50_000, 10);
+    Path manifest = temporary.resolve("manifest");
+    try (Fabric fabric = Pools.open(2, 64 << 20, 79);
+        DataFolder folder = folder(temporary, DurableIndex.KIND, SyncPolicy.NO);
+        RangeIndex index =
+            DurableIndex.open(folder, SystemUnderTest.ORCA.defaults().options(), fabric)) {
+      assertThat(manifest).content().doesNotContain("sorted ");
+      Callable<Void> reader =
+          () -> {
+            try (Session session = index.session()) {
+              while (!session.get(10)) {
+                Thread.onSpinWait();
+              }
+              assertThat(manifest).content().contains("sorted ");
+              return null;
+            }
+          };
+      Callable<Void> loader =
+          () -> {
+            index.bulkLoad(Entries.of(model), 0.7);
+            return null;
+          };
+      Threads.run(List.of(reader, loader));
+    }
+  }
+
+  @Test
   void shouldRefuseFolderOfOtherKind() {
     folder(temporary, DurableIndex.KIND, SyncPolicy.NO).close();
     assertThatThrownBy(() -> folder(temporary, DurableStrings.KIND, SyncPolicy.NO))
