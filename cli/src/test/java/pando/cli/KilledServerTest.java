@@ -106,7 +106,9 @@ class KilledServerTest {
     private final int number;
     private final SplittableRandom random;
 
-    /** What each key may have: what was answered last, and all that was sent since; "" is absent. */
+    /**
+     * What each key may have: what was answered last, and all that was sent since; "" is absent.
+     */
     private final List<List<String>> possible = new ArrayList<>();
 
     private long sent;

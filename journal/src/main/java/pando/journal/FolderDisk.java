@@ -42,8 +42,7 @@ record FolderDisk(Path folder) implements Disk {
   @Override
   public DiskFile open(String name) throws IOException {
     return new ChannelFile(
-        FileChannel.open(
-            folder.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+        FileChannel.open(folder.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
   }
 
   @Override
@@ -61,7 +60,8 @@ record FolderDisk(Path folder) implements Disk {
     try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
       names.force(true);
     } catch (IOException e) {
-      throw new ForceFailedException("names are not forced: folder=%s, cause=%s".formatted(folder, e), e);
+      throw new ForceFailedException(
+          "names are not forced: folder=%s, cause=%s".formatted(folder, e), e);
     }
   }
 

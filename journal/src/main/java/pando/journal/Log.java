@@ -117,7 +117,9 @@ public final class Log implements AutoCloseable {
     this.sorter = thread("pando-log-sorter", this::sortFull);
   }
 
-  /** Starts the threads; returns once there is room for changes, or it is known that there is none. */
+  /**
+   * Starts the threads; returns once there is room for changes, or it is known that there is none.
+   */
   void start() {
     syncer.start();
     preparer.start();

@@ -10,8 +10,8 @@ import pando.fabric.memory.Closing;
 /**
  * The segments that a folder has when it is opened, and where their records end: at the first place
  * without a whole record. What is behind was never acknowledged as being on the disk, or the disk
- * has lost it. So if a record behind says that the log was on the disk beyond that place, the log is
- * damaged in the middle.
+ * has lost it. So if a record behind says that the log was on the disk beyond that place, the log
+ * is damaged in the middle.
  *
  * <p>Each segment is forced before it is read: after a process was killed, or a force has failed,
  * its pages may be in memory alone.
@@ -105,8 +105,8 @@ final class LogTail implements AutoCloseable {
       long synced = walk.syncedBehind(end);
       if (synced > last.lsn()) {
         throw new DamagedLogException(
-            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that all"
-                    + " was on the disk up to place %x, which is %s bytes more")
+            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that"
+                 + " all was on the disk up to place %x, which is %s bytes more")
                 .formatted(
                     last.segment().name(),
                     last.end(),

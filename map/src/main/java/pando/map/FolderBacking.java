@@ -96,7 +96,8 @@ final class FolderBacking implements Backing {
   public ByteStrings strings() {
     DurableStrings opened = strings;
     if (opened == null) {
-      opened = DurableStrings.open(folder(stringsKind()), PoolBacking.stringOptions(orca()), fabric);
+      opened =
+          DurableStrings.open(folder(stringsKind()), PoolBacking.stringOptions(orca()), fabric);
       closings.addFirst(opened::close);
       strings = opened;
     }

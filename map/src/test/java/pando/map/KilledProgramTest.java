@@ -129,15 +129,14 @@ class KilledProgramTest {
     try (Pando pando = Pando.open(address)) {
       PandoMap<Long, Long> words = pando.map("words", KeyCodec.longs(), ValueCodec.longs());
       PandoMap<String, String> texts = pando.map("t", KeyCodec.strings(), ValueCodec.strings());
-      returned.forEach(
-          (key, number) -> {
-            String text = texts.get("key" + key);
-            assertThat(words.get(key)).as("pando.seed=" + seed).isGreaterThanOrEqualTo(number);
-            assertThat(text).as("pando.seed=" + seed).isNotNull();
-            assertThat(Long.parseLong(text.replaceAll("x", "")))
-                .as("pando.seed=" + seed)
-                .isGreaterThanOrEqualTo(number);
-          });
+      returned.forEach((key, number) -> {
+        String text = texts.get("key" + key);
+        assertThat(words.get(key)).as("pando.seed=" + seed).isGreaterThanOrEqualTo(number);
+        assertThat(text).as("pando.seed=" + seed).isNotNull();
+        assertThat(Long.parseLong(text.replaceAll("x", "")))
+            .as("pando.seed=" + seed)
+            .isGreaterThanOrEqualTo(number);
+      });
     }
   }
 }
