@@ -200,9 +200,9 @@ public final class Log implements AutoCloseable {
    */
   private long available(int used) {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
-    long left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
-    long whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
-    return left + whole * ready.size();
+    int left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
+    int whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
+    return left + (long) whole * ready.size();
   }
 
   /**
@@ -414,7 +414,7 @@ public final class Log implements AutoCloseable {
   public Optional<String> hindrance() {
     Throwable cause = failure;
     if (cause != null) {
-      return Optional.of(failed(cause).getMessage());
+      return Optional.of(String.valueOf(failed(cause).getMessage()));
     }
     lock.lock();
     try {
@@ -612,19 +612,14 @@ public final class Log implements AutoCloseable {
       roomChanged.signalAll();
       long left = RETRY_NANOS;
       while (left > 0 && !isEnding()) {
-        left = awaitWork(left);
+        left = work.awaitNanos(left);
       }
       return !isEnding();
+    } catch (InterruptedException e) {
+      fail(e); // Nobody interrupts the threads of a log.
+      return false;
     } finally {
       lock.unlock();
-    }
-  }
-
-  private long awaitWork(long nanos) {
-    try {
-      return work.awaitNanos(nanos);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts the threads of a log", e);
     }
   }
 

@@ -105,8 +105,8 @@ final class LogTail implements AutoCloseable {
       long synced = walk.syncedBehind(end);
       if (synced > last.lsn()) {
         throw new DamagedLogException(
-            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that"
-                 + " all was on the disk up to place %x, which is %s bytes more")
+            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s;"
+                    + " %s says that all was on the disk up to place %x, which is %s bytes more")
                 .formatted(
                     last.segment().name(),
                     last.end(),

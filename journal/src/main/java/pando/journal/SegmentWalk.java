@@ -97,7 +97,7 @@ final class SegmentWalk {
   }
 
   long keyAt() {
-    return at + RecordFormat.HEAD;
+    return (long) at + RecordFormat.HEAD;
   }
 
   int keyBytes() {
@@ -131,7 +131,7 @@ final class SegmentWalk {
   }
 
   private boolean isRecord(int place) {
-    long room = segment.bytes() - place;
+    int room = segment.bytes() - place;
     if (room < RecordFormat.HEAD) {
       return false;
     }

@@ -98,8 +98,9 @@ final class SortedFiles {
     if (!file.header().equals(expected) || !file.footer().sha256().equals(named.sha256())) {
       file.close();
       throw new DamagedLogException(
-          "a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
-              + " expected=%s".formatted(named.name(), disk, file.header(), expected));
+          ("a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
+                  + " expected=%s")
+              .formatted(named.name(), disk, file.header(), expected));
     }
     return file;
   }

@@ -119,8 +119,8 @@ final class FolderBacking implements Backing {
       return orca;
     }
     throw new IllegalStateException(
-        "byte strings, which names and keys or values of more than 8 bytes need, are made with %s"
-            + " alone: system=%s".formatted(Systems.DEFAULT, options.system()));
+        "byte strings, which names and longer keys or values need, are made with %s alone: system=%s"
+            .formatted(Systems.DEFAULT, options.system()));
   }
 
   @Override
