@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -56,7 +56,7 @@ final class BlockGiving implements Parting {
   private final List<Long> added = new ArrayList<>();
 
   /** The new labels of blocks that stay, until the pool has them. */
-  private final Map<BlockEntry, Long> staying = new HashMap<>();
+  private final Map<BlockEntry, Long> staying = new LinkedHashMap<>();
 
   private Bound bound = Bound.of(0);
 
