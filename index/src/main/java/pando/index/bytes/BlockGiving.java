@@ -45,7 +45,7 @@ final class BlockGiving implements Parting {
    * its range: these do not count (OpenedBlocks).
    */
 
-  /** A bound goes into the middle of so many free labels, if there are so many in a row. */
+  /** A bound goes beyond all used labels, where no block needs another one, if so many are free. */
   private static final long MANY = 1L << 33;
 
   private final ByteIndex index;
@@ -176,8 +176,9 @@ final class BlockGiving implements Parting {
     long[] used = Arrays.stream(all).mapToLong(BlockEntry::label).sorted().toArray();
     long low = served.lowLabel();
     long high = served.highLabel();
-    Gap gap = upper ? Gap.above(used, low, high) : Gap.below(used, low, high);
-    long label = gap.isAtLeast(MANY) ? gap.middle() : low + ((high - low) >>> 1) + 1;
+    Gap outer = upper ? Gap.above(used, low, high) : Gap.below(used, low, high);
+    Gap gap = outer.isAtLeast(MANY) ? outer : Gap.largest(used, low, high);
+    long label = gap.isAtLeast(Gap.WIDE) ? gap.middle() : low + ((high - low) >>> 1) + 1;
     List<BlockEntry> above = new ArrayList<>();
     List<BlockEntry> below = new ArrayList<>();
     for (BlockEntry entry : all) {
