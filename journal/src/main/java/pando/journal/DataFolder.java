@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
@@ -124,7 +123,7 @@ public final class DataFolder implements AutoCloseable {
             "the folder has files, but no manifest: folder=%s, file=%s".formatted(disk, name));
       }
     }
-    Manifest made = new Manifest(UUID.randomUUID(), kind, "", List.of(), 0);
+    Manifest made = Manifest.ofNewFolder(kind);
     made.store(disk);
     return made;
   }

@@ -47,6 +47,12 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
   private static final int BYTES_MAX = 64 << 10;
   private static final int HEX = 16;
 
+  /**
+   * Where the first log begins: behind 0, so that what a load has written before all changes is not
+   * empty, and the file behind it no base.
+   */
+  private static final long FIRST_PLACE = RecordFormat.PAGE;
+
   /** Keeps a copy. */
   Manifest {
     sorted = List.copyOf(sorted);
@@ -77,6 +83,11 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     private String line() {
       return "sorted %d %x %x %d sha256=%s".formatted(number, from, to, entries, sha256);
     }
+  }
+
+  /** Returns the manifest of a folder that has no entries. */
+  static Manifest ofNewFolder(String kind) {
+    return new Manifest(UUID.randomUUID(), kind, "", List.of(), FIRST_PLACE);
   }
 
   /** Returns the greatest number of a sorted file, 0 if there is none. */
@@ -192,7 +203,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     }
     long from = 0;
     for (Sorted file : sorted) {
-      if (file.from() != from || file.to() < from) {
+      if (file.from() != from || file.to() <= from) {
         throw new IllegalArgumentException("sorted files have gaps: " + file);
       }
       from = file.to();
