@@ -88,16 +88,14 @@ public final class FolderRepair {
     for (long first : List.copyOf(behind)) {
       String name = LogSegment.nameOf(first);
       long left = first + bytes(disk, name) - Math.max(first, at);
-      if (left <= 0) {
-        behind.remove(first);
-        continue;
-      }
-      FileCopy.copy(disk, name, kept);
-      bytes += left;
-      records += recordsBehind(disk, name, manifest, at);
       if (first < at) {
         behind.remove(first);
-        through = name;
+        through = left > 0 ? name : null;
+      }
+      if (left > 0 || first >= at) {
+        FileCopy.copy(disk, name, kept);
+        bytes += left;
+        records += recordsBehind(disk, name, manifest, at);
       }
     }
     kept.force();
