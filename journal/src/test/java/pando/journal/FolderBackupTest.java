@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class FolderBackupTest {
   private static final Duration LONG = Duration.ofMinutes(2);
   private static final int CHANGES = 150;
+  private static final int DRAWS = 30;
   private static final LogOptions SMALL =
       LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
 
@@ -165,13 +167,56 @@ class FolderBackupTest {
   }
 
   @Test
+  void shouldNotTakeALogThatGrowsForDamaged() throws IOException {
+    Path folder = directory.resolve("data");
+    LogOptions options = LogOptions.defaults().withSegmentBytes(16 << 20);
+    try (DataFolder opened = DataFolder.open(folder, "words", options)) {
+      Log log = opened.begin();
+      CompletableFuture<Void> writer =
+          CompletableFuture.runAsync(
+              () -> {
+                RecordBuilder record = new RecordBuilder();
+                for (long i = 0; !isEnough.get(); i++) {
+                  log.reserve(record.putWord(i, i).bytes());
+                  long lsn = log.append(record);
+                  if (i % 50 == 0) {
+                    log.awaitSynced(lsn);
+                  }
+                }
+              });
+      try {
+        Disk read = new FolderDisk(folder, true);
+        Manifest manifest = FolderAccess.manifest(read);
+        for (int i = 0; i < JournalSeeds.count(300, 3_000, 100_000); i++) {
+          long end = log.end();
+          try (LogTail tail = LogTail.view(read, manifest)) {
+            assertThat(tail.end()).isGreaterThanOrEqualTo(end);
+          } catch (DamagedLogException | NoSuchFileException e) {
+            Manifest next = FolderAccess.manifest(read);
+            assertThat(next).as("cause=%s", e).isNotEqualTo(manifest);
+            manifest = next;
+          }
+        }
+      } finally {
+        isEnough.set(true);
+        writer.join();
+      }
+    }
+  }
+
+  @Test
   void shouldBeWholeOrNoFolderWhereThePowerIsLost() throws IOException {
     SplittableRandom random = new SplittableRandom(seed);
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
     FaultyDisk copy = new FaultyDisk();
     List<FaultyDisk> crashes = new ArrayList<>();
-    copy.withHook((_, _) -> crashes.add(copy.crash(random)));
+    copy.withHook(
+        (_, _) -> {
+          for (int draw = 0; draw < DRAWS; draw++) {
+            crashes.add(copy.crash(random));
+          }
+        });
     FolderBackup.take(disk, copy, LONG);
     crashes.add(copy.crash(random));
     script.check(crashes.getLast(), script.made());

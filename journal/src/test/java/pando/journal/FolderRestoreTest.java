@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class FolderRestoreTest {
   private static final int CHANGES = 150;
+  private static final int DRAWS = 30;
   private static final LogOptions SMALL =
       LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
 
@@ -51,7 +52,12 @@ class FolderRestoreTest {
     script.run(disk, CHANGES);
     FaultyDisk copy = new FaultyDisk();
     List<FaultyDisk> crashes = new ArrayList<>();
-    copy.withHook((_, _) -> crashes.add(copy.crash(random)));
+    copy.withHook(
+        (_, _) -> {
+          for (int draw = 0; draw < DRAWS; draw++) {
+            crashes.add(copy.crash(random));
+          }
+        });
     FolderRestore.restore(disk, copy);
     crashes.add(copy.crash(random));
     assertThat(crashes.getLast().list()).contains(Manifest.NAME);
