@@ -168,31 +168,18 @@ class FolderBackupTest {
 
   @Test
   void shouldNotTakeALogThatGrowsForDamaged() throws IOException {
-    Path folder = directory.resolve("data");
-    LogOptions options = LogOptions.defaults().withSegmentBytes(16 << 20);
-    try (DataFolder opened = DataFolder.open(folder, "words", options)) {
-      Log log = opened.begin();
-      CompletableFuture<Void> writer =
-          CompletableFuture.runAsync(
-              () -> {
-                RecordBuilder record = new RecordBuilder();
-                for (long i = 0; !isEnough.get(); i++) {
-                  log.reserve(record.putWord(i, i).bytes());
-                  long lsn = log.append(record);
-                  if (i % 50 == 0) {
-                    log.awaitSynced(lsn);
-                  }
-                }
-              });
+    LogOptions options = SMALL.withSegmentBytes(1 << 20).withSync(SyncPolicy.ALWAYS);
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      Log log = folder.begin();
+      CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> appendUntilEnough(log));
       try {
-        Disk read = new FolderDisk(folder, true);
-        Manifest manifest = FolderAccess.manifest(read);
-        for (int i = 0; i < JournalSeeds.count(300, 3_000, 100_000); i++) {
+        Manifest manifest = FolderAccess.manifest(disk);
+        for (int i = 0; i < JournalSeeds.count(500, 50_000, 1_000_000); i++) {
           long end = log.end();
-          try (LogTail tail = LogTail.view(read, manifest)) {
+          try (LogTail tail = LogTail.view(disk, manifest)) {
             assertThat(tail.end()).isGreaterThanOrEqualTo(end);
           } catch (DamagedLogException | NoSuchFileException e) {
-            Manifest next = FolderAccess.manifest(read);
+            Manifest next = FolderAccess.manifest(disk);
             assertThat(next).as("cause=%s", e).isNotEqualTo(manifest);
             manifest = next;
           }
@@ -201,6 +188,14 @@ class FolderBackupTest {
         isEnough.set(true);
         writer.join();
       }
+    }
+  }
+
+  private void appendUntilEnough(Log log) {
+    RecordBuilder record = new RecordBuilder();
+    for (long i = 0; !isEnough.get(); i++) {
+      log.reserve(record.putWord(i, i).bytes());
+      log.awaitSynced(log.append(record));
     }
   }
 
