@@ -50,8 +50,8 @@ final class TrialOptions {
         "Trials of whole clusters: compute servers join by a coordinator in virtual time, lead, are"
             + " given ranges and fenced, end and start anew; clients go by copies of the routes."
             + " Systems whose ranges move, --compute-servers of at least 2, and --faults of torn,"
-            + " late-read, delay, pause, clock-jump, and of those that only clusters have:"
-            + " session-lost, stale-route."
+            + " late-read, delay, pause, clock-jump, full-pool, and of those that only clusters"
+            + " have: session-lost, stale-route, cut-client, lose-memory."
       })
   private boolean cluster;
 

@@ -45,15 +45,18 @@ final class DataOption {
 
   /** Checks that the options go together. */
   void check(boolean isLocal) {
-    Ranges.check(spec, "--sync", sync == null || folder != null, sync, "only with --data");
-    Ranges.check(
-        spec,
-        "--data",
-        folder == null || isLocal,
-        folder,
-        "only with a local pool: memory servers and compute servers of other processes keep it");
-    if (sync != null) {
-      SyncPolicy _ = Ranges.accepted(spec, () -> SyncPolicy.named(sync));
+    String policy = sync;
+    if (policy != null) {
+      Ranges.check(spec, "--sync", folder != null, policy, "only with --data");
+      SyncPolicy _ = Ranges.accepted(spec, () -> SyncPolicy.named(policy));
+    }
+    if (folder != null) {
+      Ranges.check(
+          spec,
+          "--data",
+          isLocal,
+          folder,
+          "only with a local pool: memory servers and compute servers of other processes keep it");
     }
   }
 

@@ -14,12 +14,16 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import pando.fabric.Fabric;
 import pando.index.Pools;
 import pando.index.Seeds;
@@ -309,5 +313,79 @@ class DurableBytesTest {
     }
     storing.get();
     assertThat(told).hasValue(2);
+  }
+
+  /** Ways to read key 5 of 10. */
+  enum ByteRead {
+    GET(session -> session.get(segment(key(5)))),
+    FLOOR(session -> session.floor(segment(key(5)))),
+    CEILING(session -> session.ceiling(segment(key(5)))),
+    FIRST(session -> session.first()),
+    LAST(session -> session.last()),
+    SCAN(session -> session.scan(segment(key(5)), segment(key(6)), 9, (_, _) -> true)),
+    SCAN_DOWN(session -> session.scanDown(segment(key(6)), segment(key(5)), 9, (_, _) -> true));
+
+    @SuppressWarnings("ImmutableEnumChecker") // Stateless.
+    private final Consumer<ByteSession> act;
+
+    ByteRead(Consumer<ByteSession> act) {
+      this.act = act;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldReadNoAbsenceBeforeItIsLogged(ByteRead read) throws Exception {
+    CountDownLatch logs = new CountDownLatch(1);
+    checkWaits(
+        read,
+        () -> log.beforeAppend(() -> DurableWaitsTest.await(logs)),
+        session -> session.remove(segment(key(5))),
+        logs::countDown);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      names = {"FIRST", "LAST"},
+      mode = EnumSource.Mode.EXCLUDE)
+  void shouldReadNoValueBeforeItIsOnTheDisk(ByteRead read) throws Exception {
+    checkWaits(
+        read, log::holdSync, session -> session.put(segment(key(5)), segment("x")), log::goOn);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void shouldReadNoAbsenceBeforeItIsOnTheDisk(ByteRead read) throws Exception {
+    checkWaits(read, log::holdSync, session -> session.discard(segment(key(5))), log::goOn);
+  }
+
+  /** Checks that a read waits until what holds a change up goes on. */
+  private void checkWaits(ByteRead read, Runnable hold, Consumer<ByteSession> change, Runnable goOn)
+      throws Exception {
+    try (ByteSession session = strings.session()) {
+      for (int i = 0; i < 10; i++) {
+        session.put(segment(key(i)), segment("value"));
+      }
+    }
+    FutureTask<Void> changing = task(change);
+    FutureTask<Void> reading = task(read.act);
+    hold.run();
+    try {
+      DurableWaitsTest.waiting(changing);
+      DurableWaitsTest.waiting(reading);
+    } finally {
+      goOn.run();
+    }
+    changing.get();
+    reading.get();
+  }
+
+  private FutureTask<Void> task(Consumer<ByteSession> act) {
+    return new FutureTask<>(() -> {
+      try (ByteSession session = strings.session()) {
+        act.accept(session);
+        return null;
+      }
+    });
   }
 }

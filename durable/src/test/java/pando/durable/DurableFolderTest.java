@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -180,6 +182,39 @@ class DurableFolderTest {
       model.pollLastEntry();
     }
     assertThat(found(temporary, SystemUnderTest.DEX)).isEqualTo(model);
+  }
+
+  @Test
+  void shouldShowNoEntryBeforeLoadIsInTheFolder() throws Exception {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 79);
+        DataFolder folder = folder(temporary, DurableIndex.KIND, SyncPolicy.NO);
+        RangeIndex inner = options(SystemUnderTest.ORCA).create(fabric)) {
+      folder.begin();
+      List<FutureTask<Boolean>> readers = new ArrayList<>();
+      List<DurableIndex> indexes = new ArrayList<>();
+      RangeIndex hooked =
+          (RangeIndex)
+              Proxy.newProxyInstance(
+                  RangeIndex.class.getClassLoader(),
+                  new Class<?>[] {RangeIndex.class},
+                  (_, method, arguments) -> {
+                    Object answer = method.invoke(inner, arguments);
+                    if (method.getName().equals("bulkLoad")) {
+                      readers.add(new FutureTask<>(() -> has(indexes.getFirst(), 10)));
+                      DurableWaitsTest.waiting(readers.getFirst());
+                    }
+                    return answer;
+                  });
+      indexes.add(DurableIndex.over(hooked, folder));
+      indexes.getFirst().bulkLoad(Entries.of(Entries.spaced(100, 10)), 0.7);
+      assertThat(readers.getFirst().get()).isTrue();
+    }
+  }
+
+  private static boolean has(RangeIndex index, long key) {
+    try (Session session = index.session()) {
+      return session.get(key);
+    }
   }
 
   @Test

@@ -40,7 +40,7 @@ class DurableWaitsTest {
   }
 
   /** Ways to read, with what they find of the keys 0, 10, 20 and so on. */
-  enum Read {
+  enum WordRead {
     GET(session -> session.get(GONE)),
     GET_ALL(session -> session.getAll(new long[] {3, GONE}, 0, 2, new long[2], new boolean[2])),
     PUT_IF_ABSENT(session -> session.putIfAbsent(GONE, 1)),
@@ -56,7 +56,7 @@ class DurableWaitsTest {
     @SuppressWarnings("ImmutableEnumChecker") // Stateless.
     private final Consumer<Session> act;
 
-    Read(Consumer<Session> act) {
+    WordRead(Consumer<Session> act) {
       this.act = act;
     }
 
@@ -82,7 +82,7 @@ class DurableWaitsTest {
     }
   }
 
-  private FutureTask<Long> reading(Read read) {
+  private FutureTask<Long> reading(WordRead read) {
     return new FutureTask<>(() -> {
       try (Session session = index.session()) {
         read.by(session);
@@ -102,20 +102,20 @@ class DurableWaitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void shouldReadNoValueBeforeItIsLogged(Read read) throws Exception {
+  void shouldReadNoValueBeforeItIsLogged(WordRead read) throws Exception {
     fill();
     checkWaits(read, session -> session.put(GONE, -1));
   }
 
   @ParameterizedTest
   @EnumSource
-  void shouldReadNoAbsenceBeforeItIsLogged(Read read) throws Exception {
+  void shouldReadNoAbsenceBeforeItIsLogged(WordRead read) throws Exception {
     fill();
     checkWaits(read, session -> session.remove(GONE));
   }
 
   /** Checks that a read waits for a change that has taken effect and is not logged yet. */
-  private void checkWaits(Read read, Consumer<Session> change) throws Exception {
+  private void checkWaits(WordRead read, Consumer<Session> change) throws Exception {
     CountDownLatch logs = new CountDownLatch(1);
     log.beforeAppend(() -> await(logs));
     FutureTask<Void> changing = changing(change);
@@ -132,7 +132,7 @@ class DurableWaitsTest {
     changing.get();
   }
 
-  private static void await(CountDownLatch latch) {
+  static void await(CountDownLatch latch) {
     try {
       latch.await();
     } catch (InterruptedException e) {
@@ -142,17 +142,17 @@ class DurableWaitsTest {
 
   @ParameterizedTest
   @EnumSource
-  void shouldReadNoValueBeforeItIsOnTheDisk(Read read) throws Exception {
+  void shouldReadNoValueBeforeItIsOnTheDisk(WordRead read) throws Exception {
     checkWaitsForSync(read, session -> session.put(GONE, -1));
   }
 
   @ParameterizedTest
   @EnumSource
-  void shouldReadNoAbsenceBeforeItIsOnTheDisk(Read read) throws Exception {
+  void shouldReadNoAbsenceBeforeItIsOnTheDisk(WordRead read) throws Exception {
     checkWaitsForSync(read, session -> session.remove(GONE));
   }
 
-  private void checkWaitsForSync(Read read, Consumer<Session> change) throws Exception {
+  private void checkWaitsForSync(WordRead read, Consumer<Session> change) throws Exception {
     log = new MemoryLog(true);
     fill();
     log.holdSync();

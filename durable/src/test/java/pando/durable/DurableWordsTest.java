@@ -58,7 +58,7 @@ class DurableWordsTest {
     SplittableRandom random = new SplittableRandom(Seeds.of(72));
     AtomicLong values = new AtomicLong();
     AtomicBoolean ended = new AtomicBoolean();
-    List<Change> changes = new ArrayList<>();
+    List<AnsweredChange> changes = new ArrayList<>();
     try (Fabric fabric = Pools.open(2, 16 << 20, 72);
         RangeIndex inner = system.tiny(1).create(fabric);
         DurableIndex index = new DurableIndex(inner, log::session, MemoryLog.NO_LOADS)) {
@@ -68,7 +68,7 @@ class DurableWordsTest {
         tasks.add(() -> {
           try (DurableSession session = index.session();
               DurableSession other = index.session()) {
-            Writer writer = new Writer(session, other, own, values);
+            KeyWriter writer = new KeyWriter(session, other, own, values);
             for (int n = 0; n < OPERATIONS / 2; n++) {
               writer.change();
             }
@@ -85,7 +85,7 @@ class DurableWordsTest {
         SplittableRandom own = random.split();
         tasks.add(() -> {
           try (DurableSession session = index.session()) {
-            Reader reader = new Reader(session, own, new LogWitness(log));
+            KeyReader reader = new KeyReader(session, own, new LogWitness(log));
             while (!ended.get()) {
               reader.read();
             }
@@ -112,7 +112,7 @@ class DurableWordsTest {
   }
 
   /** A change that was answered; {@code null} is a key that is absent. */
-  private record Change(long key, @Nullable Long before, @Nullable Long after) {
+  private record AnsweredChange(long key, @Nullable Long before, @Nullable Long after) {
     /** Checks that it is in the log right behind what its answer says was there. */
     void check(MemoryLog log) {
       if (before != null) {
@@ -130,14 +130,14 @@ class DurableWordsTest {
   }
 
   /** Changes keys, each time to a value that no key ever had. */
-  private static final class Writer {
+  private static final class KeyWriter {
     private final Session session;
     private final Session other;
     private final SplittableRandom random;
     private final AtomicLong values;
-    private final List<Change> changes = new ArrayList<>();
+    private final List<AnsweredChange> changes = new ArrayList<>();
 
-    Writer(Session session, Session other, SplittableRandom random, AtomicLong values) {
+    KeyWriter(Session session, Session other, SplittableRandom random, AtomicLong values) {
       this.session = session;
       this.other = other;
       this.random = random;
@@ -159,35 +159,36 @@ class DurableWordsTest {
       long key = key(random.nextInt(KEYS));
       long value = values.incrementAndGet();
       switch (random.nextInt(12)) {
-        case 0, 1, 2 -> changes.add(new Change(key, by.put(key, value) ? by.value() : null, value));
+        case 0, 1, 2 ->
+            changes.add(new AnsweredChange(key, by.put(key, value) ? by.value() : null, value));
         case 3 -> by.store(key, value);
         case 4 -> by.discard(key);
         case 5 -> {
           if (by.putIfAbsent(key, value)) {
-            changes.add(new Change(key, null, value));
+            changes.add(new AnsweredChange(key, null, value));
           }
         }
         case 6 -> {
           if (by.update(key, value)) {
-            changes.add(new Change(key, by.value(), value));
+            changes.add(new AnsweredChange(key, by.value(), value));
           }
         }
         case 7 -> {
           long expected = by.get(key) ? by.value() : -1;
           if (by.replace(key, expected, value)) {
-            changes.add(new Change(key, expected, value));
+            changes.add(new AnsweredChange(key, expected, value));
           }
         }
         case 8 -> {
           long expected = by.get(key) ? by.value() : -1;
           if (by.remove(key, expected)) {
-            changes.add(new Change(key, expected, null));
+            changes.add(new AnsweredChange(key, expected, null));
           }
         }
         case 9 -> putAll(by, random.nextInt(8));
         default -> {
           if (by.remove(key)) {
-            changes.add(new Change(key, by.value(), null));
+            changes.add(new AnsweredChange(key, by.value(), null));
           }
         }
       }
@@ -204,12 +205,12 @@ class DurableWordsTest {
   }
 
   /** Reads keys; a key that it passes without finding it is absent. */
-  private static final class Reader {
+  private static final class KeyReader {
     private final Session session;
     private final SplittableRandom random;
     private final LogWitness witness;
 
-    Reader(Session session, SplittableRandom random, LogWitness witness) {
+    KeyReader(Session session, SplittableRandom random, LogWitness witness) {
       this.session = session;
       this.random = random;
       this.witness = witness;
@@ -310,7 +311,7 @@ class DurableWordsTest {
         SplittableRandom own = random.split();
         tasks.add(() -> {
           try (DurableSession session = index.session()) {
-            Writer writer = new Writer(session, session, own, values);
+            KeyWriter writer = new KeyWriter(session, session, own, values);
             for (int n = 0; n < OPERATIONS; n++) {
               try {
                 writer.change();

@@ -22,7 +22,8 @@ final class FailStopDisk implements Disk {
 
   private synchronized void check() throws ForceFailedException {
     if (failure != null) {
-      throw new ForceFailedException("an earlier force has failed: " + failure.getMessage(), failure);
+      throw new ForceFailedException(
+          "an earlier force has failed: " + failure.getMessage(), failure);
     }
   }
 

@@ -104,7 +104,8 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
     try (FileChannel names = FileChannel.open(folder, StandardOpenOption.READ)) {
       names.force(true);
     } catch (IOException e) {
-      throw new ForceFailedException("names are not forced: folder=%s, cause=%s".formatted(folder, e), e);
+      throw new ForceFailedException(
+          "names are not forced: folder=%s, cause=%s".formatted(folder, e), e);
     }
   }
 

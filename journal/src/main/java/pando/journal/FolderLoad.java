@@ -38,7 +38,9 @@ public final class FolderLoad implements AutoCloseable {
     }
   }
 
-  /** As {@link #append(MemorySegment, MemorySegment)}, of words, as {@link RecordBuilder} has them. */
+  /**
+   * As {@link #append(MemorySegment, MemorySegment)}, of words, as {@link RecordBuilder} has them.
+   */
   public void append(long itsKey, long itsValue) {
     key.set(KEY_WORD, 0, itsKey ^ Long.MIN_VALUE);
     value.set(LONG, 0, itsValue);

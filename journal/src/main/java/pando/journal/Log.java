@@ -117,7 +117,9 @@ public final class Log implements AutoCloseable {
     this.sorter = thread("pando-log-sorter", this::sortFull);
   }
 
-  /** Starts the threads; returns once there is room for changes, or it is known that there is none. */
+  /**
+   * Starts the threads; returns once there is room for changes, or it is known that there is none.
+   */
   void start() {
     syncer.start();
     preparer.start();
@@ -198,9 +200,9 @@ public final class Log implements AutoCloseable {
    */
   private long available(int used) {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
-    long left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
-    long whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
-    return left + whole * ready.size();
+    int left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
+    int whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
+    return left + (long) whole * ready.size();
   }
 
   /**
@@ -412,7 +414,7 @@ public final class Log implements AutoCloseable {
   public Optional<String> hindrance() {
     Throwable cause = failure;
     if (cause != null) {
-      return Optional.of(failed(cause).getMessage());
+      return Optional.of(String.valueOf(failed(cause).getMessage()));
     }
     lock.lock();
     try {
@@ -610,19 +612,14 @@ public final class Log implements AutoCloseable {
       roomChanged.signalAll();
       long left = RETRY_NANOS;
       while (left > 0 && !isEnding()) {
-        left = awaitWork(left);
+        left = work.awaitNanos(left);
       }
       return !isEnding();
+    } catch (InterruptedException e) {
+      fail(e); // Nobody interrupts the threads of a log.
+      return false;
     } finally {
       lock.unlock();
-    }
-  }
-
-  private long awaitWork(long nanos) {
-    try {
-      return work.awaitNanos(nanos);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("nobody interrupts the threads of a log", e);
     }
   }
 

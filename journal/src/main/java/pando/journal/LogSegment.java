@@ -147,8 +147,7 @@ final class LogSegment implements AutoCloseable {
     }
   }
 
-  private static @Nullable String wrong(
-      MemorySegment memory, String name, UUID id) {
+  private static @Nullable String wrong(MemorySegment memory, String name, UUID id) {
     if (memory.get(LONG, 0) != MAGIC) {
       return "it does not begin with PANDOLG1";
     }

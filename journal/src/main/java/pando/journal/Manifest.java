@@ -174,7 +174,8 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
       throw damaged(disk, "its sum is wrong: bytes=" + text.length());
     }
     if (!version.equals(FORMAT + " " + VERSION)) {
-      throw damaged(disk, "a newer Pando wrote it: version=%s, known=%s".formatted(version, VERSION));
+      throw damaged(
+          disk, "a newer Pando wrote it: version=%s, known=%s".formatted(version, VERSION));
     }
     try {
       return parse(text.substring(0, last).lines().skip(1).toList());

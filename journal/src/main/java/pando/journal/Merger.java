@@ -10,10 +10,10 @@ import pando.fabric.memory.Closing;
 /**
  * Merges the sorted files of a folder, by a thread of its own.
  *
- * <p>Where those behind the base have half as many entries as it, all become a new base. Else, where
- * the newest eight are about equally large, they become one. So a byte that was logged is written
- * once when its segment is sorted, once for each step in size by a factor of eight, and about three
- * times into a base.
+ * <p>Where those behind the base have half as many entries as it, all become a new base. Else,
+ * where the newest eight are about equally large, they become one. So a byte that was logged is
+ * written once when its segment is sorted, once for each step in size by a factor of eight, and
+ * about three times into a base.
  */
 final class Merger implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("pando.journal");
@@ -67,8 +67,7 @@ final class Merger implements AutoCloseable {
         LOG.log(System.Logger.Level.WARNING, "sorted files are not merged: folder=" + folder, e);
         pause();
       } catch (Throwable e) {
-        LOG.log(
-            System.Logger.Level.ERROR, "sorted files cannot be merged: folder=" + folder, e);
+        LOG.log(System.Logger.Level.ERROR, "sorted files cannot be merged: folder=" + folder, e);
         return;
       }
     }

@@ -97,8 +97,7 @@ public final class RecordBuilder {
   private RecordBuilder set(byte kind, MemorySegment key, MemorySegment value) {
     begin(kind, key.byteSize(), value.byteSize());
     MemorySegment.copy(key, 0, segment, RecordFormat.HEAD, key.byteSize());
-    MemorySegment.copy(
-        value, 0, segment, RecordFormat.HEAD + key.byteSize(), value.byteSize());
+    MemorySegment.copy(value, 0, segment, RecordFormat.HEAD + key.byteSize(), value.byteSize());
     return this;
   }
 
@@ -131,10 +130,6 @@ public final class RecordBuilder {
   /** Copies all from the kind on into the log. */
   void copyTo(MemorySegment memory, long at) {
     MemorySegment.copy(
-        segment,
-        RecordFormat.KIND,
-        memory,
-        at + RecordFormat.KIND,
-        bytes - RecordFormat.KIND);
+        segment, RecordFormat.KIND, memory, at + RecordFormat.KIND, bytes - RecordFormat.KIND);
   }
 }

@@ -28,7 +28,8 @@ import java.nio.ByteOrder;
  *   <li>{@link #PAD}: nothing. It has no key, its value are the bytes that are skipped, and the sum
  *       ends before these.
  *   <li>{@link #SYNCED}: no key; the place up to which all of the log is on the disk, 8 bytes. It
- *       begins a page of {@value #PAGE} bytes, so it can be found when what is before it is damaged.
+ *       begins a page of {@value #PAGE} bytes, so it can be found when what is before it is
+ *       damaged.
  *   <li>{@link #CLOSED}: as SYNCED, and nothing is behind it.
  *   <li>{@link #GROUP}: changes that count together or not at all. No key; the value is a row of
  *       changes, each with its bytes from the kind on, but for the zeros.

@@ -121,7 +121,7 @@ final class SegmentWalk {
   }
 
   long keyAt() {
-    return at + RecordFormat.HEAD;
+    return (long) at + RecordFormat.HEAD;
   }
 
   int keyBytes() {
@@ -170,7 +170,7 @@ final class SegmentWalk {
    * process may write meanwhile.
    */
   private int lengthOf(int place) {
-    long room = segment.bytes() - place;
+    int room = segment.bytes() - place;
     if (room < RecordFormat.HEAD) {
       return 0;
     }

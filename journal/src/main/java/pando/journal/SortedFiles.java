@@ -32,8 +32,8 @@ final class SortedFiles {
    * @param entries which are closed
    * @param stops asked from time to time whether to stop
    */
-  Manifest.@Nullable Sorted write(
-      long from, long to, EntryStream entries, BooleanSupplier stops) throws IOException {
+  Manifest.@Nullable Sorted write(long from, long to, EntryStream entries, BooleanSupplier stops)
+      throws IOException {
     try (entries;
         NewSortedFile made = begin(from, to)) {
       return append(entries, from != 0, made.writer(), stops) ? made.finish() : null;
@@ -80,7 +80,8 @@ final class SortedFiles {
       streams.addAll(later);
       return new MergedEntries(streams, withRemovals);
     } catch (Throwable e) {
-      Closing.after(e, streams.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
+      Closing.after(
+          e, streams.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
       throw e;
     }
   }
@@ -97,9 +98,9 @@ final class SortedFiles {
         || !file.footer().sha256().equals(named.sha256())) {
       file.close();
       throw new DamagedLogException(
-          ("a sorted file is not the one that the manifest names: folder=%s, header=%s, sha256=%s,"
-                  + " manifest=%s")
-              .formatted(disk, header, file.footer().sha256(), named));
+          ("a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
+                  + " sha256=%s, manifest=%s")
+              .formatted(named.name(), disk, header, file.footer().sha256(), named));
     }
     return file;
   }

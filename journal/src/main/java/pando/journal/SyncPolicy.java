@@ -10,8 +10,8 @@ public enum SyncPolicy {
   ALWAYS,
 
   /**
-   * Once it is in the log, which is on the disk a second later: a process that dies loses nothing, a
-   * failure of power what was acknowledged in the last second. Changes wait where the disk takes
+   * Once it is in the log, which is on the disk a second later: a process that dies loses nothing,
+   * a failure of power what was acknowledged in the last second. Changes wait where the disk takes
    * longer than two seconds.
    */
   EVERYSEC,

@@ -303,7 +303,7 @@ final class FaultyDisk implements Disk {
       synchronized (FaultyDisk.this) {
         int count = from.remaining();
         // On a full disk those bytes are written that the file has already, and of others none.
-        int room = full ? (int) Math.clamp(file.bytes() - at, 0, count) : count;
+        int room = full ? Math.clamp(file.bytes() - at, 0, count) : count;
         int written = fails ? room / 2 : room;
         if (written > 0) {
           file.write(at, from.slice(from.position(), written));

@@ -52,7 +52,7 @@ final class FaultyFile {
   }
 
   int read(long at, ByteBuffer into) {
-    int count = (int) Math.clamp(length - at, 0, into.remaining());
+    int count = Math.clamp(length - at, 0, into.remaining());
     if (count > 0) {
       into.put(seen.asSlice(at, count).asByteBuffer());
     }
@@ -134,7 +134,7 @@ final class FaultyFile {
   private byte[] page(int page) {
     byte[] bytes = new byte[PAGE];
     long from = (long) page * PAGE;
-    int count = (int) Math.clamp(length - from, 0, PAGE);
+    int count = Math.clamp(length - from, 0, PAGE);
     MemorySegment.copy(seen, from, MemorySegment.ofArray(bytes), 0, count);
     return bytes;
   }

@@ -29,15 +29,14 @@ class FolderCrashTest {
     List<Crash> crashes = new ArrayList<>();
     FaultyDisk disk = new FaultyDisk();
     SplittableRandom random = new SplittableRandom(seed);
-    disk.withHook(
-        (_, step) -> {
-          int safe = script.safe();
-          synchronized (crashes) {
-            for (int draw = 0; draw < DRAWS; draw++) {
-              crashes.add(new Crash(step, disk.crash(random), safe));
-            }
-          }
-        });
+    disk.withHook((_, step) -> {
+      int safe = script.safe();
+      synchronized (crashes) {
+        for (int draw = 0; draw < DRAWS; draw++) {
+          crashes.add(new Crash(step, disk.crash(random), safe));
+        }
+      }
+    });
     try {
       for (int start = 0; start < STARTS; start++) {
         script.run(disk, CHANGES);
@@ -65,14 +64,13 @@ class FolderCrashTest {
     FaultyDisk disk = new FaultyDisk();
     script.run(disk, CHANGES);
     List<Crash> crashes = new ArrayList<>();
-    disk.withHook(
-        (_, step) -> {
-          synchronized (crashes) {
-            for (int draw = 0; draw < DRAWS; draw++) {
-              crashes.add(new Crash(step, disk.crash(random), 0));
-            }
-          }
-        });
+    disk.withHook((_, step) -> {
+      synchronized (crashes) {
+        for (int draw = 0; draw < DRAWS; draw++) {
+          crashes.add(new Crash(step, disk.crash(random), 0));
+        }
+      }
+    });
     TreeMap<String, String> before;
     TreeMap<String, String> after;
     int unfinished;

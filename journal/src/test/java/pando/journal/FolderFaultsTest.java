@@ -25,7 +25,9 @@ class FolderFaultsTest {
   /** Makes a value of 1,000 bytes, so that few of them fill a segment. */
   private static RecordBuilder record(int number) {
     return new RecordBuilder()
-        .put(MemorySegment.ofArray(new byte[] {(byte) number}), MemorySegment.ofArray(new byte[1000]));
+        .put(
+            MemorySegment.ofArray(new byte[] {(byte) number}),
+            MemorySegment.ofArray(new byte[1000]));
   }
 
   @ParameterizedTest
@@ -38,12 +40,11 @@ class FolderFaultsTest {
       disk.failAt(step);
       long failing = step;
       AtomicReference<String> text = new AtomicReference<>("");
-      disk.withHook(
-          (number, its) -> {
-            if (number == failing) {
-              text.set(its);
-            }
-          });
+      disk.withHook((number, its) -> {
+        if (number == failing) {
+          text.set(its);
+        }
+      });
       failed = !script.runUntilFailure(disk, CHANGES) || disk.steps() >= step;
       disk.heal();
       try {
@@ -67,12 +68,11 @@ class FolderFaultsTest {
     FolderScript script = new FolderScript(seed, policy);
     script.run(disk, CHANGES);
     List<FaultyDisk> first = new ArrayList<>();
-    disk.withHook(
-        (_, _) -> {
-          synchronized (first) {
-            first.add(disk.crash(random));
-          }
-        });
+    disk.withHook((_, _) -> {
+      synchronized (first) {
+        first.add(disk.crash(random));
+      }
+    });
     int before = script.safe();
     script.run(disk, CHANGES);
     try {
@@ -93,8 +93,7 @@ class FolderFaultsTest {
   @Test
   void shouldFailOnceAForceFails() throws IOException {
     FaultyDisk disk = new FaultyDisk();
-    DataFolder folder =
-        DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.ALWAYS), () -> {});
+    DataFolder folder = DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.ALWAYS), () -> {});
     Log log = folder.begin();
     log.reserve(record(1).bytes());
     disk.failForces();

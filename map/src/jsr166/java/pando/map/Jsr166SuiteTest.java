@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.After;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,15 +18,18 @@ import org.junit.runners.model.FrameworkMethod;
 import org.junit.runners.model.InitializationError;
 import org.mapdb.jsr166Tests.ConcurrentSkipListMapTest;
 import org.mapdb.jsr166Tests.ConcurrentSkipListSubMapTest;
-import pando.index.SystemUnderTest;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
-/** The JSR-166 tests of skip list maps and their parts, over each system and byte strings. */
+/**
+ * The JSR-166 tests of skip list maps and their parts, over each system and byte strings, and of a
+ * named map.
+ */
 @Timeout(600)
 class Jsr166SuiteTest {
   static Stream<MapUnderTest> kinds() {
-    return Stream.concat(MapUnderTest.BLOBS.stream(), Stream.of(MapUnderTest.BYTES));
+    return Stream.concat(
+        MapUnderTest.BLOBS.stream(), Stream.of(MapUnderTest.BYTES, MapUnderTest.NAMED));
   }
 
   @ParameterizedTest
@@ -58,7 +60,7 @@ class Jsr166SuiteTest {
                 new BlockJUnit4ClassRunner(tests) {
                   @Override
                   protected Object createTest(FrameworkMethod method) {
-                    OpenMaps maps = new OpenMaps(kind.system());
+                    OpenMaps maps = new OpenMaps(kind);
                     return tests.equals(Parts.class) ? new Parts(maps) : new WholeMaps(maps);
                   }
 
@@ -69,15 +71,18 @@ class Jsr166SuiteTest {
 
   /** The maps that one test has opened. */
   private static final class OpenMaps {
-    private final @Nullable SystemUnderTest system;
+    private final MapUnderTest kind;
     private final List<OpenMap<?, ?>> open = new ArrayList<>();
 
-    OpenMaps(@Nullable SystemUnderTest system) {
-      this.system = system;
+    OpenMaps(MapUnderTest kind) {
+      this.kind = kind;
     }
 
     <V> ConcurrentNavigableMap<Integer, V> open(ValueCodec<V> values) {
-      OpenMap<Integer, V> opened = OpenMap.of(system, KeyCodec.ints(), values);
+      OpenMap<Integer, V> opened =
+          kind.named()
+              ? OpenMap.ofNamed(KeyCodec.ints(), values)
+              : OpenMap.of(kind.system(), KeyCodec.ints(), values);
       open.add(opened);
       return opened.map();
     }

@@ -96,7 +96,8 @@ final class FolderBacking implements Backing {
   public ByteStrings strings() {
     DurableStrings opened = strings;
     if (opened == null) {
-      opened = DurableStrings.open(folder(stringsKind()), PoolBacking.stringOptions(orca()), fabric);
+      opened =
+          DurableStrings.open(folder(stringsKind()), PoolBacking.stringOptions(orca()), fabric);
       closings.addFirst(opened::close);
       strings = opened;
     }
@@ -118,8 +119,8 @@ final class FolderBacking implements Backing {
       return orca;
     }
     throw new IllegalStateException(
-        "byte strings, which names and keys or values of more than 8 bytes need, are made with %s"
-            + " alone: system=%s".formatted(Systems.DEFAULT, options.system()));
+        "byte strings, which names and longer keys or values need, are made with %s alone: system=%s"
+            .formatted(Systems.DEFAULT, options.system()));
   }
 
   @Override

@@ -18,7 +18,7 @@ import pando.map.codec.ValueCodec;
  * Opens a memory pool and makes a map in it, or connects to the map of a cluster:
  *
  * <pre>{@code
- * try (Pando pando = Pando.open("local:pages"); // a data folder; local: has none
+ * try (Pando pando = Pando.open("local:pages"); // a data folder; client:HOST:PORT for a cluster
  *     PandoMap<String, String> pages = pando.map(KeyCodec.strings(), ValueCodec.strings())) {
  *   pages.put("/docs", "what it is");
  *   pages.put("/docs/map", "keys and values of any length");
@@ -73,13 +73,14 @@ public final class Pando implements AutoCloseable {
    *
    * @param pool {@code local:} for memory servers in this process, whose memory is reserved, and
    *     taken as it is used; {@code local:DIR} for the same with a data folder, which is made if it
-   *     is not there, and whose entries are loaded by the first map; or {@code shm:NAME[,NAME...]} for those that run on this machine under
-   *     these names, in the order of their numbers. Behind it may come {@code ?} and settings with
-   *     {@code &} between them: {@code size=2GiB}, the bytes of a local pool; {@code cache=256MiB},
-   *     the cache of each compute server; {@code sync=always}, {@code everysec} or {@code no}, when a
-   *     data folder {@linkplain pando.journal.SyncPolicy keeps a change}. {@code GiB} is 2^30 bytes, and {@code GB} 10^9. Without
-   *     the first, a local pool has half of the memory that this process may use: the machine's, or
-   *     its container's if that is less
+   *     is not there, and whose entries are loaded by the first map; or {@code shm:NAME[,NAME...]}
+   *     for those that run on this machine under these names, in the order of their numbers. Behind
+   *     it may come {@code ?} and settings with {@code &} between them: {@code size=2GiB}, the
+   *     bytes of a local pool; {@code cache=256MiB}, the cache of each compute server; {@code
+   *     sync=always}, {@code everysec} or {@code no}, when a data folder {@linkplain
+   *     pando.journal.SyncPolicy keeps a change}. {@code GiB} is 2^30 bytes, and {@code GB} 10^9.
+   *     Without the first, a local pool has half of the memory that this process may use: the
+   *     machine's, or its container's if that is less
    * @param options of the index that {@link #map} makes, of any system
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
    * @throws pando.fabric.shm.RegistryException if a memory server does not run

@@ -78,7 +78,8 @@ final class WordMapIndex<K, V> implements MapIndex<K, V> {
     if (!CodecWords.fit(values)) {
       throw new IllegalArgumentException(
           "a data folder of words has values of 1 to 8 bytes, always the same number; byte strings"
-              + " have others: codec=" + values);
+              + " have others: codec="
+              + values);
     }
   }
 

@@ -41,8 +41,8 @@ import tools.jackson.core.json.JsonFactory;
  *   <li>{@code /events} the numbers of that page, as server-sent events
  *   <li>{@code /metrics} all meters of {@link PandoMetrics}, as Prometheus text
  *   <li>{@code /health/live} 200: the process answers
- *   <li>{@code /health/ready} 200 if what is shown is open, its log takes changes, and each memory server answers within a
- *       second, else 503; JSON with the reasons
+ *   <li>{@code /health/ready} 200 if what is shown is open, its log takes changes, and each memory
+ *       server answers within a second, else 503; JSON with the reasons
  * </ul>
  *
  * <p>There is no password: it listens on the loopback interface unless it is given another address.

@@ -39,8 +39,8 @@ public final class FrameOutput {
 
   /** Adds a request. */
   public void add(RequestWriter request) {
-    int length = request.length();
-    request.copyTo(bytes, add(length));
+    int at = add(request.length());
+    request.copyTo(bytes, at);
   }
 
   /**

@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -45,7 +45,7 @@ final class BlockGiving implements Parting {
    * its range: these do not count (OpenedBlocks).
    */
 
-  /** A bound goes into the middle of so many free labels, if there are so many in a row. */
+  /** A bound goes beyond all used labels, where no block needs another one, if so many are free. */
   private static final long MANY = 1L << 33;
 
   private final ByteIndex index;
@@ -56,7 +56,7 @@ final class BlockGiving implements Parting {
   private final List<Long> added = new ArrayList<>();
 
   /** The new labels of blocks that stay, until the pool has them. */
-  private final Map<BlockEntry, Long> staying = new HashMap<>();
+  private final Map<BlockEntry, Long> staying = new LinkedHashMap<>();
 
   private Bound bound = Bound.of(0);
 
@@ -176,8 +176,9 @@ final class BlockGiving implements Parting {
     long[] used = Arrays.stream(all).mapToLong(BlockEntry::label).sorted().toArray();
     long low = served.lowLabel();
     long high = served.highLabel();
-    Gap gap = upper ? Gap.above(used, low, high) : Gap.below(used, low, high);
-    long label = gap.isAtLeast(MANY) ? gap.middle() : low + ((high - low) >>> 1) + 1;
+    Gap outer = upper ? Gap.above(used, low, high) : Gap.below(used, low, high);
+    Gap gap = outer.isAtLeast(MANY) ? outer : Gap.largest(used, low, high);
+    long label = gap.isAtLeast(Gap.WIDE) ? gap.middle() : low + ((high - low) >>> 1) + 1;
     List<BlockEntry> above = new ArrayList<>();
     List<BlockEntry> below = new ArrayList<>();
     for (BlockEntry entry : all) {

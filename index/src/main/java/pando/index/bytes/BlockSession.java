@@ -3,11 +3,11 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
-import pando.fabric.memory.StackRoom;
 import pando.fabric.memory.KeyOrder;
+import pando.fabric.memory.StackRoom;
 import pando.index.Lease;
 import pando.index.session.Failures;
 import pando.index.session.Operation;
@@ -303,7 +303,7 @@ final class BlockSession implements ByteSession {
   /** Estimates how many entries a range has; counts them if it has few blocks. */
   long sizeEstimate(MemorySegment from, @Nullable MemorySegment to) {
     checkScan(from, to, false, 0, (itsKey, itsValue) -> true);
-    ThreadLocalRandom random = ThreadLocalRandom.current();
+    RandomGenerator random = reader.blobs.worker().random();
     SizeEstimate estimate = new SizeEstimate();
     if (to != null && KeyOrder.compare(from, to) >= 0) {
       return 0;

@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
-import pando.index.CorruptNodeException;
 import pando.fabric.memory.KeyOrder;
+import pando.index.CorruptNodeException;
 import pando.index.blob.Blobs;
 import pando.index.bytes.Block.DamagedException;
 

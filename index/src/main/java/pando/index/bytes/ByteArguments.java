@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import pando.index.BoundKey;
 import pando.fabric.memory.KeyOrder;
+import pando.index.BoundKey;
 
 /** Checks the arguments of a {@link ByteSession}, with the same texts in each kind of them. */
 public final class ByteArguments {

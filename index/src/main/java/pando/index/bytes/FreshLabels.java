@@ -71,6 +71,10 @@ final class FreshLabels {
   /** Labels in a row that are not used; there are none if the first is above the last. */
   record Gap(long first, long last) {
     private static final Gap NONE = new Gap(1, 0);
+    private static final long ROUND = 1 << 16;
+
+    /** So many labels in a row have a middle. */
+    static final long WIDE = 4 * ROUND;
 
     /** Returns the labels above all that are used. */
     static Gap above(long[] used, long low, long high) {
@@ -109,9 +113,13 @@ final class FreshLabels {
       return Long.compareUnsigned(span(), labels) >= 0;
     }
 
-    /** Returns the label in the middle. */
+    /**
+     * Returns a label near the middle of {@link #WIDE} or more: a round one. The index of labels
+     * cannot be cut right beside a label where it is cut already, and where that is was round, or
+     * beside used labels.
+     */
     long middle() {
-      return first + (span() >>> 1);
+      return first + (span() >>> 1) & -ROUND;
     }
 
     /**

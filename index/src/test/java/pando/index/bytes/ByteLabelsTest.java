@@ -35,6 +35,8 @@ class ByteLabelsTest {
         .isEqualTo(new Gap(min + 2, max - 1));
     assertThat(Gap.largest(new long[0], min, max).isAtLeast(-1L)).isTrue();
     assertThat(new Gap(min + 1, max).middle()).isEqualTo(0);
+    // One label more or less moves no bound by one.
+    assertThat(new Gap(1_000_003, max).middle()).isEqualTo(new Gap(1_000_005, max).middle());
     assertThat(new Gap(max, max).place(1)).isEqualTo(max);
     assertThatThrownBy(() -> new Gap(max, max).place(2))
         .isInstanceOf(PoolFullException.class)
