@@ -1,5 +1,6 @@
 package pando.journal;
 
+import java.util.OptionalLong;
 import pando.fabric.PandoException;
 
 /**
@@ -10,8 +11,27 @@ import pando.fabric.PandoException;
 public final class DamagedLogException extends PandoException {
   private static final long serialVersionUID = 1L;
 
+  private static final long NOWHERE = -1;
+
+  private final long cutAt;
+
   /** Creates the exception with what is wrong and every value that matters. */
   public DamagedLogException(String message) {
-    super(message);
+    this(message, NOWHERE);
+  }
+
+  /**
+   * Creates the exception of a log that is whole up to a place.
+   *
+   * @param cutAt where {@code pando data repair} can cut it, which the message tells, too
+   */
+  DamagedLogException(String message, long cutAt) {
+    super(cutAt == NOWHERE ? message : message + ", cut-at=" + Long.toHexString(cutAt));
+    this.cutAt = cutAt;
+  }
+
+  /** Returns the place in the log where {@code pando data repair} can cut it, if it can. */
+  public OptionalLong cutAt() {
+    return cutAt == NOWHERE ? OptionalLong.empty() : OptionalLong.of(cutAt);
   }
 }

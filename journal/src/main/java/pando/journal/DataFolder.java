@@ -62,7 +62,7 @@ public final class DataFolder implements AutoCloseable {
    */
   public static DataFolder open(Path folder, String kind, LogOptions options) {
     try {
-      Path made = Files.createDirectories(folder).toRealPath();
+      Path made = FolderDisk.make(folder);
       FolderLock lock = FolderLock.acquire(made);
       try {
         return open(new FolderDisk(made), kind, options, lock::close);
@@ -117,8 +117,7 @@ public final class DataFolder implements AutoCloseable {
 
   private static Manifest create(Disk disk, String kind) throws IOException {
     for (String name : disk.list()) {
-      boolean isOwn = name.equals(FolderLock.NAME) || name.equals(FolderLock.OWNER);
-      if (!isOwn && !isLeftover(name)) {
+      if (!FolderLock.isOwn(name) && !isLeftover(name)) {
         throw new IllegalArgumentException(
             "the folder has files, but no manifest: folder=%s, file=%s".formatted(disk, name));
       }

@@ -35,6 +35,16 @@ interface Disk {
   void remove(String name) throws IOException;
 
   /**
+   * Gives a file the same name on another disk, too, if the two can share its bytes.
+   *
+   * @return whether they can
+   * @throws NoSuchFileException if there is no such file
+   */
+  default boolean link(String name, Disk other) throws IOException {
+    return false;
+  }
+
+  /**
    * Has all names as they are now on the disk.
    *
    * @throws ForceFailedException if the disk has not kept them

@@ -6,7 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -17,8 +20,29 @@ import java.util.stream.Stream;
  * A folder of a file system.
  *
  * @param folder that is there
+ * @param isReadOnly whether no file is opened for writing
  */
-record FolderDisk(Path folder) implements Disk {
+record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
+  /** A folder whose files are read and written. */
+  FolderDisk(Path folder) {
+    this(folder, false);
+  }
+
+  /**
+   * Makes a folder, if it is not there, and those that it is in. Their names are on the disk when
+   * this returns the folder's real path.
+   */
+  static Path make(Path folder) throws IOException {
+    Path absolute = folder.toAbsolutePath().normalize();
+    Path parent = absolute.getParent();
+    if (parent != null && Files.notExists(absolute)) {
+      Path made = make(parent);
+      Files.createDirectories(absolute);
+      new FolderDisk(made).force();
+    }
+    return Files.createDirectories(absolute).toRealPath();
+  }
+
   @Override
   public List<String> list() throws IOException {
     try (Stream<Path> files = Files.list(folder)) {
@@ -36,13 +60,18 @@ record FolderDisk(Path folder) implements Disk {
             StandardOpenOption.READ,
             StandardOpenOption.WRITE,
             StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING));
+            StandardOpenOption.TRUNCATE_EXISTING),
+        FileChannel.MapMode.READ_WRITE);
   }
 
   @Override
   public DiskFile open(String name) throws IOException {
+    Path path = folder.resolve(name);
     return new ChannelFile(
-        FileChannel.open(folder.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE));
+        isReadOnly
+            ? FileChannel.open(path, StandardOpenOption.READ)
+            : FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE),
+        isReadOnly ? FileChannel.MapMode.READ_ONLY : FileChannel.MapMode.READ_WRITE);
   }
 
   @Override
@@ -53,6 +82,21 @@ record FolderDisk(Path folder) implements Disk {
   @Override
   public void remove(String name) throws IOException {
     Files.deleteIfExists(folder.resolve(name));
+  }
+
+  @Override
+  public boolean link(String name, Disk other) throws IOException {
+    if (!(other instanceof FolderDisk to)) {
+      return false;
+    }
+    try {
+      Files.createLink(to.folder.resolve(name), folder.resolve(name));
+      return true;
+    } catch (NoSuchFileException | FileAlreadyExistsException e) {
+      throw e;
+    } catch (UnsupportedOperationException | FileSystemException e) {
+      return false; // Another file system, one without links, or no rights to make one.
+    }
   }
 
   @Override
@@ -73,10 +117,12 @@ record FolderDisk(Path folder) implements Disk {
   /** A file behind a channel, which stays open from the first access to the last. */
   private static final class ChannelFile implements DiskFile {
     private final FileChannel channel;
+    private final FileChannel.MapMode mode;
     private final Arena arena = Arena.ofShared();
 
-    ChannelFile(FileChannel channel) {
+    ChannelFile(FileChannel channel, FileChannel.MapMode mode) {
       this.channel = channel;
+      this.mode = mode;
     }
 
     @Override
@@ -107,7 +153,7 @@ record FolderDisk(Path folder) implements Disk {
 
     @Override
     public MemorySegment map() throws IOException {
-      return channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
+      return channel.map(mode, 0, channel.size(), arena);
     }
 
     @Override

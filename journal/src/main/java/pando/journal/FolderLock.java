@@ -19,6 +19,11 @@ final class FolderLock implements AutoCloseable {
     this.lock = lock;
   }
 
+  /** Returns whether a name is that of a file of this lock. */
+  static boolean isOwn(String name) {
+    return name.equals(NAME) || name.equals(OWNER);
+  }
+
   /**
    * Locks a folder.
    *

@@ -156,7 +156,9 @@ final class LogSegment implements AutoCloseable {
     }
     int version = memory.get(INT, VERSION_AT);
     if (version != VERSION) {
-      return "a newer Pando wrote it: version=%s, known=%s".formatted(version, VERSION);
+      throw new DamagedLogException(
+          "a newer Pando wrote a segment of the log: file=%s, version=%s, known=%s"
+              .formatted(name, version, VERSION));
     }
     if (memory.get(BIG_ENDIAN, ID_AT) != id.getMostSignificantBits()
         || memory.get(BIG_ENDIAN, ID_AT + Long.BYTES) != id.getLeastSignificantBits()) {
@@ -183,7 +185,8 @@ final class LogSegment implements AutoCloseable {
 
   private static DamagedLogException damaged(Disk disk, String name, String what) {
     return new DamagedLogException(
-        "a segment of the log is damaged: file=%s, folder=%s, %s".formatted(name, disk, what));
+        "a segment of the log is damaged: file=%s, folder=%s, %s".formatted(name, disk, what),
+        LogTail.firstOf(name));
   }
 
   private static int sumOfHeader(MemorySegment memory) {

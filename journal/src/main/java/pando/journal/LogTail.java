@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -10,11 +11,8 @@ import pando.fabric.memory.Closing;
 /**
  * The segments that a folder has when it is opened, and where their records end: at the first place
  * without a whole record. What is behind was never acknowledged as being on the disk, or the disk
- * has lost it. So if a record behind says that the log was on the disk beyond that place, the log
- * is damaged in the middle.
- *
- * <p>Each segment is forced before it is read: after a process was killed, or a force has failed,
- * its pages may be in memory alone.
+ * has lost it. So if a record says that the log was on the disk beyond that place, the log is
+ * damaged in the middle.
  */
 final class LogTail implements AutoCloseable {
   private static final int NAME_LENGTH = LogSegment.PREFIX.length() + 2 * Long.BYTES;
@@ -26,6 +24,7 @@ final class LogTail implements AutoCloseable {
 
   private final List<Part> parts = new ArrayList<>();
   private long behind;
+  private boolean isClosed;
 
   /**
    * The records of a segment.
@@ -34,7 +33,7 @@ final class LogTail implements AutoCloseable {
    */
   record Part(LogSegment segment, int end) {
     /** Returns the place in the log behind the last record. */
-    private long lsn() {
+    long lsn() {
       return segment.first() + end;
     }
   }
@@ -45,14 +44,30 @@ final class LogTail implements AutoCloseable {
   }
 
   /**
-   * Opens the segments of a folder from where its log begins.
+   * Opens the segments of a folder from where its log begins. Each is forced before it is read:
+   * after a process was killed, or a force has failed, its pages may be in memory alone.
    *
    * @throws DamagedLogException if one is missing, or the log is damaged
    */
   static LogTail open(Disk disk, Manifest manifest) throws IOException {
+    return open(disk, manifest, true);
+  }
+
+  /**
+   * As {@link #open(Disk, Manifest)}, to read the folder and not to change it. Another process may
+   * append to the log meanwhile.
+   */
+  static LogTail view(Disk disk, Manifest manifest) throws IOException {
+    return open(disk, manifest, false);
+  }
+
+  private static LogTail open(Disk disk, Manifest manifest, boolean forces) throws IOException {
     LogTail tail = new LogTail(disk, manifest.logFrom());
     try {
       tail.openSegments(manifest);
+      for (LogSegment segment : forces ? tail.segments : List.<LogSegment>of()) {
+        segment.force();
+      }
       tail.findRecords();
       return tail;
     } catch (Throwable e) {
@@ -82,7 +97,8 @@ final class LogTail implements AutoCloseable {
       if (first != behind) {
         throw new DamagedLogException(
             "a segment of the log is missing: file=%s, folder=%s, next=%s"
-                .formatted(LogSegment.nameOf(behind), disk, LogSegment.nameOf(first)));
+                .formatted(LogSegment.nameOf(behind), disk, LogSegment.nameOf(first)),
+            behind);
       }
       LogSegment segment = LogSegment.open(disk, LogSegment.nameOf(first), manifest.id());
       segments.add(segment);
@@ -90,37 +106,81 @@ final class LogTail implements AutoCloseable {
     }
   }
 
-  private void findRecords() throws IOException {
-    Part last = null;
+  /**
+   * Finds the records, once it is known how far the log was on the disk. So a log that grows
+   * meanwhile has all of them.
+   */
+  private void findRecords() {
+    long synced = 0;
+    String witness = "";
     for (LogSegment segment : segments) {
-      segment.force();
-      SegmentWalk walk = new SegmentWalk(segment);
-      int end = LogSegment.HEADER_BYTES;
-      if (last == null || last.end() == last.segment().bytes()) {
-        walk.toEnd();
-        end = walk.end();
-        last = new Part(segment, end);
-        parts.add(last);
-      }
-      long synced = walk.syncedBehind(end);
-      if (synced > last.lsn()) {
-        throw new DamagedLogException(
-            ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s;"
-                    + " %s says that all was on the disk up to place %x, which is %s bytes more")
-                .formatted(
-                    last.segment().name(),
-                    last.end(),
-                    disk,
-                    segment.name(),
-                    synced,
-                    synced - last.lsn()));
+      long its = new SegmentWalk(segment).synced();
+      if (its > synced) {
+        synced = its;
+        witness = segment.name();
       }
     }
+    VarHandle.acquireFence();
+    for (LogSegment segment : segments) {
+      SegmentWalk walk = new SegmentWalk(segment);
+      walk.toEnd();
+      Part part = new Part(segment, walk.end());
+      parts.add(part);
+      isClosed = walk.hasRecord() && walk.kind() == RecordFormat.CLOSED;
+      if (part.end() < segment.bytes()) {
+        checkEnd(part, synced, witness);
+        return;
+      }
+    }
+  }
+
+  private void checkEnd(Part last, long synced, String witness) {
+    if (synced > last.lsn()) {
+      throw new DamagedLogException(
+          ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that all"
+                  + " was on the disk up to place %x, which is %s bytes more")
+              .formatted(
+                  last.segment().name(),
+                  last.end(),
+                  disk,
+                  witness,
+                  synced,
+                  synced - last.lsn()),
+          last.lsn());
+    }
+  }
+
+  /** Returns all segments, in ascending order. */
+  List<LogSegment> segments() {
+    return segments;
   }
 
   /** Returns the segments that have records, in ascending order. */
   List<Part> parts() {
     return parts;
+  }
+
+  /** Returns the place behind the last record. */
+  long end() {
+    return parts.isEmpty() ? behind : parts.getLast().lsn();
+  }
+
+  /** Returns whether the log was closed: it has a record that says so, or no segment. */
+  boolean isClosed() {
+    return parts.isEmpty() || isClosed;
+  }
+
+  /**
+   * Returns how many whole records are behind the end: a crash has lost something before them, so
+   * they do not count.
+   */
+  int recordsBehind() {
+    int count = 0;
+    for (LogSegment segment : segments) {
+      int from = Math.clamp(end() - segment.first(), LogSegment.HEADER_BYTES, segment.bytes());
+      count += new SegmentWalk(segment).countBehind(from);
+    }
+    return count;
   }
 
   /** Returns the place behind all segments. */

@@ -28,7 +28,7 @@ final class NewSortedFile implements AutoCloseable {
     this.name = Manifest.Sorted.PREFIX + number;
     DiskFile file = disk.create(name + Manifest.NEW);
     try {
-      this.writer = new SortedFileWriter(file, new SortedFileHeader(id, from, to, from == 0));
+      this.writer = new SortedFileWriter(file, SortedFileHeader.ofNewFile(id, from, to));
     } catch (Throwable e) {
       Closing.after(e, file::close);
       throw e;

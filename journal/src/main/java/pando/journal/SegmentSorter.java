@@ -64,7 +64,7 @@ final class SegmentSorter {
   }
 
   /**
-   * Adds a record that comes after all before.
+   * Adds a change that comes after all before.
    *
    * @param keyAt place of its key, with the value right behind
    * @param keyBytes at most 65,535

@@ -27,11 +27,12 @@ final class SegmentWalk {
 
   /** Moves to the next record; returns {@code false} where there is none. */
   boolean next() {
-    if (!isRecord(next)) {
+    int length = lengthOf(next);
+    if (length == 0) {
       return false;
     }
     at = next;
-    next = at + memory.get(INT, at);
+    next = at + length;
     return true;
   }
 
@@ -44,7 +45,7 @@ final class SegmentWalk {
     SegmentSorter sorter = new SegmentSorter(segment.memory());
     SegmentWalk walk = new SegmentWalk(segment);
     while (walk.next < end && walk.next()) {
-      walk.addTo(sorter);
+      walk.forEachChange(sorter::add);
     }
     if (walk.next != end) {
       throw new DamagedLogException(
@@ -54,14 +55,27 @@ final class SegmentWalk {
     return sorter;
   }
 
-  private void addTo(SegmentSorter sorter) {
+  /** Hears of changes. */
+  @FunctionalInterface
+  interface ChangeConsumer {
+    /**
+     * Hears of a change.
+     *
+     * @param keyAt place of its key in the segment, with the value right behind
+     * @param valueBytes -1 if the key was removed
+     */
+    void add(long keyAt, int keyBytes, int valueBytes);
+  }
+
+  /** Tells of the changes of the record, in their order. */
+  void forEachChange(ChangeConsumer consumer) {
     switch (kind()) {
-      case RecordFormat.PUT, RecordFormat.REMOVE -> addChange(sorter, at);
+      case RecordFormat.PUT, RecordFormat.REMOVE -> addChange(consumer, at);
       case RecordFormat.GROUP -> {
         long change = valueAt() - RecordFormat.KIND;
         long groupEnd = change + valueBytes();
         while (change < groupEnd) {
-          change = addChange(sorter, change);
+          change = addChange(consumer, change);
         }
       }
       default -> {}
@@ -69,12 +83,12 @@ final class SegmentWalk {
   }
 
   /** Adds a change; returns where the next one of a group begins, before its kind. */
-  private long addChange(SegmentSorter sorter, long record) {
+  private long addChange(ChangeConsumer consumer, long record) {
     int itsKeyBytes = Short.toUnsignedInt(memory.get(SHORT, record + RecordFormat.KEY_BYTES));
     int itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
     boolean isRemoval = memory.get(JAVA_BYTE, record + RecordFormat.KIND) == RecordFormat.REMOVE;
     long itsKeyAt = record + RecordFormat.HEAD;
-    sorter.add(itsKeyAt, itsKeyBytes, isRemoval ? -1 : itsValueBytes);
+    consumer.add(itsKeyAt, itsKeyBytes, isRemoval ? -1 : itsValueBytes);
     return itsKeyAt + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
   }
 
@@ -89,6 +103,16 @@ final class SegmentWalk {
   /** Returns where the next record begins, or would begin, in the segment. */
   int end() {
     return next;
+  }
+
+  /** Returns whether it has come to a record. */
+  boolean hasRecord() {
+    return at > 0;
+  }
+
+  /** Returns where the record begins in the segment. */
+  int at() {
+    return at;
   }
 
   /** Returns the kind of the record. */
@@ -113,53 +137,71 @@ final class SegmentWalk {
   }
 
   /**
-   * Returns the greatest place up to which a record behind a place says that the log was on the
+   * Returns the greatest place up to which a record of the segment says that the log was on the
    * disk; 0 if none does.
-   *
-   * @param from in the segment
    */
-  long syncedBehind(int from) {
+  long synced() {
     long synced = 0;
-    int first = (from + RecordFormat.PAGE - 1) & -RecordFormat.PAGE;
-    for (int page = first; page < segment.bytes(); page += RecordFormat.PAGE) {
+    for (int page = RecordFormat.PAGE; page < segment.bytes(); page += RecordFormat.PAGE) {
       byte kind = memory.get(JAVA_BYTE, page + RecordFormat.KIND);
-      if ((kind == RecordFormat.SYNCED || kind == RecordFormat.CLOSED) && isRecord(page)) {
+      if ((kind == RecordFormat.SYNCED || kind == RecordFormat.CLOSED) && lengthOf(page) > 0) {
         synced = Math.max(synced, memory.get(LONG, page + RecordFormat.HEAD));
       }
     }
     return synced;
   }
 
-  private boolean isRecord(int place) {
+  /** Returns how many whole records there are behind a place, wherever they begin. */
+  int countBehind(int from) {
+    int count = 0;
+    int place = from;
+    while (place < segment.bytes()) {
+      int length = lengthOf(place);
+      if (length > 0) {
+        count++;
+      }
+      place += Math.max(length, RecordFormat.ALIGNMENT);
+    }
+    return count;
+  }
+
+  /**
+   * Returns how long the record at a place is; 0 if there is none. The length is read once: another
+   * process may write meanwhile.
+   */
+  private int lengthOf(int place) {
     int room = segment.bytes() - place;
     if (room < RecordFormat.HEAD) {
-      return false;
+      return 0;
     }
     int length = memory.get(INT, place);
     if (length < RecordFormat.HEAD || length > room || length % RecordFormat.ALIGNMENT != 0) {
-      return false;
+      return 0;
     }
     byte kind = memory.get(JAVA_BYTE, place + RecordFormat.KIND);
     long itsKeyBytes = Short.toUnsignedLong(memory.get(SHORT, place + RecordFormat.KEY_BYTES));
     long itsValueBytes = memory.get(INT, place + RecordFormat.VALUE_BYTES);
     if (itsValueBytes < 0 || RecordFormat.bytesOf(itsKeyBytes, itsValueBytes) != length) {
-      return false;
+      return 0;
     }
     int summed = kind == RecordFormat.PAD ? RecordFormat.HEAD : length;
     crc.reset();
     crc.update(bytes.limit(place + summed).position(place + RecordFormat.KIND));
     bytes.clear();
     int sum = sums.of(segment.salt(), segment.first() + place, (int) crc.getValue());
-    return memory.get(INT, place + RecordFormat.SUM) == sum && isKnown(place, kind);
+    if (memory.get(INT, place + RecordFormat.SUM) != sum) {
+      return 0;
+    }
+    checkKnown(place, kind);
+    return length;
   }
 
-  private boolean isKnown(int place, byte kind) {
+  private void checkKnown(int place, byte kind) {
     byte flags = memory.get(JAVA_BYTE, place + RecordFormat.FLAGS);
     if (kind < RecordFormat.PUT || kind > RecordFormat.GROUP || flags != 0) {
       throw new DamagedLogException(
           "a newer Pando wrote the log: file=%s, place=%s, kind=%s, flags=%s"
               .formatted(segment.name(), place, kind, flags));
     }
-    return true;
   }
 }

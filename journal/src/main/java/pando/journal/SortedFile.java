@@ -97,15 +97,15 @@ final class SortedFile implements AutoCloseable {
    */
   void verify() throws IOException {
     try (EntryStream entries = entries()) {
+      boolean more = true;
+      while (more) {
+        more = entries.next();
+      }
       MessageDigest digest = SortedFileFormat.sha256();
       readAll(0, bytes - FOOTER_BYTES + SortedFileFooter.SHA_AT, digest::update);
       String sha256 = HexFormat.of().formatHex(digest.digest());
       if (!sha256.equals(footer.sha256())) {
         throw damaged("it has SHA-256 %s instead of %s".formatted(sha256, footer.sha256()));
-      }
-      boolean more = true;
-      while (more) {
-        more = entries.next();
       }
     }
   }

@@ -27,6 +27,7 @@ final class SortedFileEntries implements EntryStream {
   private final Arena arena = Arena.ofShared();
   private final SortedFileIndex index;
   private final boolean isBase;
+  private final int headerSum;
 
   private MemorySegment block;
   private long blockEnd;
@@ -48,6 +49,7 @@ final class SortedFileEntries implements EntryStream {
     this.file = file;
     this.index = new SortedFileIndex(file, arena);
     this.isBase = file.header().isBase();
+    this.headerSum = file.header().sum();
     this.block = arena.allocate(BLOCK_BYTES);
   }
 
@@ -107,7 +109,7 @@ final class SortedFileEntries implements EntryStream {
     int length = index.bytes();
     block = SortedFileFormat.withRoom(block, length, arena);
     file.read(index.place(), block.asSlice(0, length));
-    int sum = SortedFileFormat.blockSum(index.place(), block, length);
+    int sum = SortedFileFormat.blockSum(headerSum, index.place(), block, length);
     if (block.get(INT, SUM) != sum) {
       throw damagedBlock("its sum is %08x instead of %08x".formatted(sum, block.get(INT, SUM)));
     }

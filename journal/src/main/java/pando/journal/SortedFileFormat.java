@@ -18,7 +18,8 @@ import java.util.zip.CRC32C;
  * header, 4,096 bytes, {@link SortedFileHeader}
  * blocks, of at least one entry each; of more only up to 64 KiB
  *     0   bytes of the block 4
- *     4   CRC32C 4, of the block's place in the file, 8, and of its bytes from 8 on
+ *     4   CRC32C 4, of the header's CRC32C, 4, of the block's place in the file, 8, and of its bytes
+ *         from 8 on
  *     8   entries 4 | flags 4, which are 0
  *     16  entries: key bytes 2, value bytes 4 (-1: the key was removed; never in a base), key, value
  * index
@@ -27,8 +28,8 @@ import java.util.zip.CRC32C;
  * footer, 128 bytes, {@link SortedFileFooter}
  * </pre>
  *
- * A block's sum has its place in it, so a block that lies elsewhere is found. The index has its
- * length, its number of entries and its first key, so most blocks of other files are found.
+ * A block's sum has its place in it, and the header's sum, which no other file has. So a block is
+ * found that lies elsewhere, or is left of an earlier file, as where a disk has lost a write.
  */
 final class SortedFileFormat {
   static final int VERSION = 1;
@@ -92,10 +93,20 @@ final class SortedFileFormat {
     return (int) sum.getValue();
   }
 
-  /** Returns the sum of a block that lies at a place of the file. */
-  static int blockSum(long place, MemorySegment block, int bytes) {
+  /**
+   * Returns the sum of a block.
+   *
+   * @param headerSum of the file's header
+   * @param place of the block in the file
+   */
+  static int blockSum(int headerSum, long place, MemorySegment block, int bytes) {
+    ByteBuffer where =
+        ByteBuffer.allocate(Integer.BYTES + Long.BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN)
+            .putInt(headerSum)
+            .putLong(place);
     CRC32C sum = new CRC32C();
-    sum.update(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(0, place));
+    sum.update(where.flip());
     sum.update(block.asSlice(ENTRIES, bytes - ENTRIES).asByteBuffer());
     return (int) sum.getValue();
   }

@@ -7,6 +7,7 @@ import static pando.journal.SortedFileFormat.VERSION;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.security.SecureRandom;
 import java.util.UUID;
 
 /**
@@ -19,6 +20,8 @@ import java.util.UUID;
  * 32    lsn from 8 | lsn to 8
  * 48    1 of a base, else 0
  * 49    zeros
+ * 56    salt 8
+ * 64    zeros
  * 4092  CRC32C of all before
  * </pre>
  *
@@ -26,14 +29,34 @@ import java.util.UUID;
  * @param lsnFrom the file has what the log has from here
  * @param lsnTo to here, not included
  * @param isBase whether nothing is older, so that there are no removals in it
+ * @param salt a number by chance, so that no two files have the same sum of the header
  */
-record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
+record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, long salt) {
   static final int HEADER_BYTES = 4_096;
 
   private static final long MAGIC = SortedFileFormat.magic("PANDOSF1");
   private static final ValueLayout.OfLong BIG_ENDIAN =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final int SALT = 56;
   private static final int SUM = HEADER_BYTES - Integer.BYTES;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** Returns the header of a new file, which is a base if it begins with place 0. */
+  static SortedFileHeader ofNewFile(UUID folder, long lsnFrom, long lsnTo) {
+    return new SortedFileHeader(folder, lsnFrom, lsnTo, lsnFrom == 0, RANDOM.nextLong());
+  }
+
+  /** Returns whether it is of a file of this folder that stands for this part of the log. */
+  boolean isOf(UUID itsFolder, long from, long to) {
+    return folder.equals(itsFolder) && lsnFrom == from && lsnTo == to && isBase == (from == 0);
+  }
+
+  /** Returns its CRC32C, which the sums of the file's blocks take in. */
+  int sum() {
+    MemorySegment written = MemorySegment.ofArray(new byte[HEADER_BYTES]);
+    write(written);
+    return written.get(INT, SUM);
+  }
 
   /** Writes the header over the first bytes of a memory. */
   void write(MemorySegment to) {
@@ -46,6 +69,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
     to.set(LONG, 32, lsnFrom);
     to.set(LONG, 40, lsnTo);
     to.set(ValueLayout.JAVA_BYTE, 48, (byte) (isBase ? 1 : 0));
+    to.set(LONG, SALT, salt);
     to.set(INT, SUM, SortedFileFormat.sum(to, 0, SUM));
   }
 
@@ -77,7 +101,8 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase) {
             new UUID(from.get(BIG_ENDIAN, 16), from.get(BIG_ENDIAN, 24)),
             from.get(LONG, 32),
             from.get(LONG, 40),
-            from.get(ValueLayout.JAVA_BYTE, 48) == 1);
+            from.get(ValueLayout.JAVA_BYTE, 48) == 1,
+            from.get(LONG, SALT));
     MemorySegment written = MemorySegment.ofArray(new byte[HEADER_BYTES]);
     header.write(written);
     if (written.mismatch(from) >= 0) {

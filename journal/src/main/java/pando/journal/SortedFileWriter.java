@@ -38,6 +38,7 @@ import pando.fabric.memory.KeyOrder;
 final class SortedFileWriter implements AutoCloseable {
   private final DiskFile file;
   private final boolean isBase;
+  private final int headerSum;
   private final int blockBytes;
   private final Arena arena = Arena.ofShared();
   private final MessageDigest digest = SortedFileFormat.sha256();
@@ -72,6 +73,7 @@ final class SortedFileWriter implements AutoCloseable {
   SortedFileWriter(DiskFile file, SortedFileHeader header, int blockBytes) throws IOException {
     this.file = file;
     this.isBase = header.isBase();
+    this.headerSum = header.sum();
     this.blockBytes = blockBytes;
     this.block = arena.allocate(BLOCK_BYTES);
     header.write(block);
@@ -140,7 +142,7 @@ final class SortedFileWriter implements AutoCloseable {
     block.set(INT, BYTES, used);
     block.set(INT, ENTRIES, blockEntries);
     block.set(INT, FLAGS, 0);
-    block.set(INT, SUM, SortedFileFormat.blockSum(written, block, used));
+    block.set(INT, SUM, SortedFileFormat.blockSum(headerSum, written, block, used));
     if (blocks == places.length) {
       places = Arrays.copyOf(places, 2 * blocks);
     }

@@ -93,14 +93,14 @@ final class SortedFiles {
           "a sorted file is missing: file=%s, folder=%s".formatted(named.name(), disk));
     }
     SortedFile file = SortedFile.open(disk.open(named.name()), disk + "/" + named.name());
-    SortedFileHeader expected =
-        new SortedFileHeader(id, named.from(), named.to(), named.from() == 0);
-    if (!file.header().equals(expected) || !file.footer().sha256().equals(named.sha256())) {
+    SortedFileHeader header = file.header();
+    if (!header.isOf(id, named.from(), named.to())
+        || !file.footer().sha256().equals(named.sha256())) {
       file.close();
       throw new DamagedLogException(
           ("a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
-                  + " expected=%s")
-              .formatted(named.name(), disk, file.header(), expected));
+                  + " sha256=%s, manifest=%s")
+              .formatted(named.name(), disk, header, file.footer().sha256(), named));
     }
     return file;
   }

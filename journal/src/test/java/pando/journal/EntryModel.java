@@ -66,8 +66,15 @@ final class EntryModel {
   /** Returns the bytes of a sorted file. */
   static byte[] write(Map<String, Optional<String>> model, boolean isBase, int blockBytes)
       throws IOException {
+    return write(model, isBase, blockBytes, 0x0123_4567_89AB_CDEFL);
+  }
+
+  /** The same, with another salt. */
+  static byte[] write(
+      Map<String, Optional<String>> model, boolean isBase, int blockBytes, long salt)
+      throws IOException {
     BytesFile file = new BytesFile();
-    SortedFileHeader header = new SortedFileHeader(FOLDER, 0x1000, 0x2000, isBase);
+    SortedFileHeader header = new SortedFileHeader(FOLDER, 0x1000, 0x2000, isBase, salt);
     try (SortedFileWriter writer = new SortedFileWriter(file, header, blockBytes)) {
       writer.append(stream(model));
       writer.finish();

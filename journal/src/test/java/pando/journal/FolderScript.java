@@ -104,6 +104,11 @@ final class FolderScript {
     acknowledged = states.size() - 1;
   }
 
+  /** Returns how many changes are in the log. */
+  synchronized int made() {
+    return states.size() - 1;
+  }
+
   /** Returns how many changes a crash at this moment must not lose. */
   int safe() {
     Log begun = log;

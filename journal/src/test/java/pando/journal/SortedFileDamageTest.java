@@ -166,11 +166,12 @@ class SortedFileDamageTest {
   private static byte[] withRightSums(byte[] changed, byte[] original) {
     MemorySegment memory = MemorySegment.ofArray(changed);
     MemorySegment old = MemorySegment.ofArray(original);
-    memory.set(INT, HEADER_SUM, SortedFileFormat.sum(memory, 0, HEADER_SUM));
+    int headerSum = SortedFileFormat.sum(memory, 0, HEADER_SUM);
+    memory.set(INT, HEADER_SUM, headerSum);
     int footerAt = changed.length - FOOTER_BYTES;
     int indexAt = indexAt(original);
     for (int at = FIRST_BLOCK; at < indexAt; at += old.get(INT, at)) {
-      int sum = SortedFileFormat.blockSum(at, memory.asSlice(at), old.get(INT, at));
+      int sum = SortedFileFormat.blockSum(headerSum, at, memory.asSlice(at), old.get(INT, at));
       memory.set(INT, at + SortedFileFormat.SUM, sum);
     }
     int indexEnd = footerAt - SortedFileFormat.INDEX_SUM_BYTES;
@@ -273,6 +274,22 @@ class SortedFileDamageTest {
                     .formatted(begin)
                 + " from %s to below %s: its sum is [0-9a-f]{8} instead of [0-9a-f]{8}"
                     .formatted(key, key));
+  }
+
+  /** An earlier file of the same changes, with the same keys in other states. */
+  @Test
+  void shouldFindABlockOfAnEarlierFileInItsPlace() throws IOException {
+    byte[] file = write(200);
+    TreeMap<String, Optional<String>> earlier = new TreeMap<>();
+    model.forEach((key, value) -> earlier.put(key, value.map(its -> "w" + its.substring(1))));
+    byte[] stale = EntryModel.write(earlier, false, 200, 7);
+    int bytes = MemorySegment.ofArray(file).get(INT, FIRST_BLOCK);
+    assertThat(MemorySegment.ofArray(stale).get(INT, FIRST_BLOCK)).isEqualTo(bytes);
+    System.arraycopy(stale, FIRST_BLOCK, file, FIRST_BLOCK, bytes);
+    assertThatThrownBy(() -> EntryModel.read(file))
+        .isInstanceOf(DamagedLogException.class)
+        .hasMessageContaining("the block at 4096")
+        .hasMessageContaining("its sum is");
   }
 
   @Test

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SortedFileTest {
   private static final SortedFileHeader HEADER =
-      new SortedFileHeader(EntryModel.FOLDER, 0x1000, 0x2000, false);
+      new SortedFileHeader(EntryModel.FOLDER, 0x1000, 0x2000, false, 1);
   private static final SortedFileHeader BASE =
-      new SortedFileHeader(EntryModel.FOLDER, 0, 0x2000, true);
+      new SortedFileHeader(EntryModel.FOLDER, 0, 0x2000, true, 1);
 
   @Test
   void shouldReadWhatWasWritten() throws IOException {
@@ -102,21 +102,22 @@ class SortedFileTest {
     model.put("c", Optional.of(""));
     byte[] file = EntryModel.write(model, false, 40);
     HexFormat hex = HexFormat.of();
-    assertThat(hex.formatHex(file, 0, 56))
+    assertThat(hex.formatHex(file, 0, 64))
         .isEqualTo(
             "50414e444f534631"
                 + "0100000000100000"
                 + "5f0c000102030405060708090a0b0c0d"
                 + "0010000000000000"
                 + "0020000000000000"
-                + "0000000000000000");
-    assertThat(hex.formatHex(file, 4_092, 4_096)).isEqualTo("dbc5bf7c");
+                + "0000000000000000"
+                + "efcdab8967452301");
+    assertThat(hex.formatHex(file, 4_092, 4_096)).isEqualTo("d4775eb6");
     assertThat(hex.formatHex(file, 4_096, file.length - 128))
         .isEqualTo(
-            "24000000c1a6909e0200000000000000"
+            "2400000017db579d0200000000000000"
                 + "020005000000616276616c7565"
                 + "0100ffffffff62"
-                + "17000000707eccb20100000000000000"
+                + "1700000046f461c90100000000000000"
                 + "01000000000063"
                 + "00100000000000000200000002006162"
                 + "241000000000000001000000010063"
@@ -124,9 +125,9 @@ class SortedFileTest {
     assertThat(hex.formatHex(file, file.length - 128, file.length))
         .isEqualTo(
             "3b100000000000000200000000000000030000000000000001000000000000000900000000000000"
-                + "b29cd51fb9bf9f758a517b3fe2f1d92498e9060a277df50ae2c1e53546780034"
+                + "a105b56fbeb8ab43d1f6797a916aca42dabfa3d171ae026d06c042bfa1f49ebe"
                 + "0000000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
-                + "50414e444f454e449f1186c9");
+                + "50414e444f454e44ef147371");
   }
 
   @Test

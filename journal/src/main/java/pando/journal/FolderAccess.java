@@ -1,0 +1,115 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+
+/** How tools open folders: those that are there, and those that they make. */
+final class FolderAccess {
+  /** Works with a folder. */
+  @FunctionalInterface
+  interface Work<T> {
+    T run(Disk disk) throws IOException;
+  }
+
+  private FolderAccess() {}
+
+  /**
+   * Returns a folder's files, to be read.
+   *
+   * @throws IllegalArgumentException if it is no data folder
+   * @throws DamagedLogException if its manifest is damaged
+   * @throws DataFolderException if the system does not let this process read it
+   */
+  static Disk toRead(Path folder) {
+    try {
+      Disk disk = new FolderDisk(folder.toRealPath(), true);
+      manifest(disk);
+      return disk;
+    } catch (NoSuchFileException e) {
+      throw new IllegalArgumentException("there is no such folder: folder=" + folder, e);
+    } catch (NotDirectoryException e) {
+      throw new IllegalArgumentException("it is no folder: folder=" + folder, e);
+    } catch (IOException e) {
+      throw failed(folder, e);
+    }
+  }
+
+  /** Returns the manifest of a folder that has one. */
+  static Manifest manifest(Disk disk) throws IOException {
+    Manifest manifest = Manifest.load(disk);
+    if (manifest == null) {
+      throw new IllegalArgumentException(
+          "it is no data folder, as it has no file %s: folder=%s".formatted(Manifest.NAME, disk));
+    }
+    return manifest;
+  }
+
+  /**
+   * Works with a data folder that nobody else may open meanwhile.
+   *
+   * @throws IllegalArgumentException if it is no data folder
+   * @throws DataFolderException if it is in use, or the work fails
+   */
+  static <T> T locked(Path folder, boolean isReadOnly, Work<T> work) {
+    Disk _ = toRead(folder);
+    try (FolderLock _ = FolderLock.acquire(folder.toRealPath())) {
+      return work.run(new FolderDisk(folder.toRealPath(), isReadOnly));
+    } catch (IOException e) {
+      throw failed(folder, e);
+    }
+  }
+
+  /**
+   * Makes a folder that is not there, or takes one without files, for work that makes it a data
+   * folder.
+   *
+   * @throws IllegalArgumentException if it has files
+   * @throws DataFolderException if the work fails; what it has made is removed
+   */
+  static <T> T made(Path folder, Work<T> work) {
+    try {
+      Path path = FolderDisk.make(folder);
+      try (FolderLock _ = FolderLock.acquire(path)) {
+        return made(new FolderDisk(path), work);
+      }
+    } catch (IOException e) {
+      throw failed(folder, e);
+    }
+  }
+
+  /** As {@link #made(Path, Work)}. */
+  static <T> T made(Disk disk, Work<T> work) throws IOException {
+    for (String name : disk.list()) {
+      if (!FolderLock.isOwn(name)) {
+        throw new IllegalArgumentException(
+            "the folder is not empty: folder=%s, file=%s".formatted(disk, name));
+      }
+    }
+    try {
+      return work.run(disk);
+    } catch (Throwable e) {
+      clear(disk, e);
+      throw e;
+    }
+  }
+
+  private static void clear(Disk disk, Throwable failure) {
+    try {
+      disk.remove(Manifest.NAME);
+      for (String name : disk.list()) {
+        if (!FolderLock.isOwn(name)) {
+          disk.remove(name);
+        }
+      }
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  static DataFolderException failed(Path folder, IOException cause) {
+    return new DataFolderException(
+        "the folder cannot be used: folder=%s, cause=%s".formatted(folder, cause), cause);
+  }
+}

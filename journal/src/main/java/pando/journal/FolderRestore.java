@@ -1,0 +1,46 @@
+package pando.journal;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * A new data folder that has the entries of another one, such as a backup. It gets an id of its own,
+ * so files of the two are never taken for each other's.
+ */
+public final class FolderRestore {
+  private FolderRestore() {}
+
+  /**
+   * Checks every byte of a folder, and makes another one of its entries, which are on the disk then.
+   *
+   * @param to folder that is not there, or has no files
+   * @return what was found in the first one, and is in the other one now
+   * @throws IllegalArgumentException if there is no data folder, or the other one has files
+   * @throws DamagedLogException if a byte is not as it was written
+   * @throws DataFolderException if the first one is in use, or the system does not let this process
+   *     read or write
+   */
+  public static FolderReport restore(Path from, Path to) {
+    return FolderAccess.locked(
+        from, true, disk -> FolderAccess.made(to, made -> restore(disk, made)));
+  }
+
+  /** As {@link #restore(Path, Path)}, to a disk without files. */
+  static FolderReport restore(Disk from, Disk to) throws IOException {
+    FolderReport report = FolderCheck.of(from);
+    if (!report.isWhole()) {
+      throw new DamagedLogException(String.join("; ", report.problems()));
+    }
+    try (FolderReader reader = FolderReader.open(from, () -> {})) {
+      Manifest empty = Manifest.ofNewFolder(reader.kind()).withCodecs(reader.codecs());
+      long behind = empty.logFrom();
+      try (EntryStream entries = reader.entries();
+          NewSortedFile base = new SortedFiles(to, empty).begin(0, behind)) {
+        base.writer().append(entries);
+        empty.with(List.of(base.finish()), behind).store(to);
+      }
+    }
+    return report;
+  }
+}

@@ -1,0 +1,48 @@
+package pando.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Changes bytes of folders, as disks do. */
+final class Damage {
+  private Damage() {}
+
+  /** Returns the names of all segments, in ascending order. */
+  static List<String> segments(Disk disk) throws IOException {
+    return disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).sorted().toList();
+  }
+
+  /** Returns the name of a sorted file. */
+  static String sorted(Disk disk) throws IOException {
+    return disk.list().stream().filter(Manifest.Sorted::isName).findFirst().orElseThrow();
+  }
+
+  /** Turns a bit over. */
+  static void at(Disk disk, String name, long at) throws IOException {
+    try (DiskFile file = disk.open(name)) {
+      ByteBuffer one = ByteBuffer.allocate(1);
+      assertThat(file.read(at, one)).isOne();
+      one.put(0, (byte) (one.get(0) ^ 1));
+      file.write(at, one.flip());
+      file.force();
+    }
+  }
+
+  /** Damages the third record of the first segment; returns its place in the log. */
+  static long inTheMiddleOfTheLog(Disk disk) throws IOException {
+    String name = segments(disk).getFirst();
+    long at = LogSegment.HEADER_BYTES;
+    try (DiskFile file = disk.open(name)) {
+      for (int i = 0; i < 2; i++) {
+        ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
+        assertThat(file.read(at, length)).isEqualTo(Integer.BYTES);
+        at += Integer.reverseBytes(length.getInt(0));
+      }
+    }
+    at(disk, name, at + RecordFormat.KEY_BYTES);
+    return LogTail.firstOf(name) + at;
+  }
+}
