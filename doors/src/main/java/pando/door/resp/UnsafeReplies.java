@@ -16,7 +16,7 @@ final class UnsafeReplies {
 
   private final RespLane lane;
   private final Unread unread;
-  private final Deque<Part> parts = new ArrayDeque<>();
+  private final Deque<KeptReply> all = new ArrayDeque<>();
   private long place;
 
   /**
@@ -26,7 +26,7 @@ final class UnsafeReplies {
    * @param many where they lie else
    * @param held what they hold of the budget
    */
-  private record Part(byte[] few, List<Block> many, long held) {}
+  private record KeptReply(byte[] few, List<Block> many, long held) {}
 
   UnsafeReplies(RespLane lane, Unread unread) {
     this.lane = lane;
@@ -34,7 +34,7 @@ final class UnsafeReplies {
   }
 
   boolean isEmpty() {
-    return parts.isEmpty();
+    return all.isEmpty();
   }
 
   /** Returns the place of the log before which all must be on the disk. */
@@ -62,31 +62,31 @@ final class UnsafeReplies {
     if (!isSmall) {
       replies.moveTo(many);
     }
-    parts.add(new Part(few, many, held));
+    all.add(new KeptReply(few, many, held));
     place = Math.max(place, safe);
     return true;
   }
 
   /** Gives the event loop the next replies back; returns whether there are any. */
   boolean next() {
-    Part part = parts.poll();
-    if (part == null) {
+    KeptReply kept = all.poll();
+    if (kept == null) {
       return false;
     }
-    unread.giveBack(part.held());
-    if (part.many().isEmpty()) {
-      lane.replies.moveFrom(part.few());
+    unread.giveBack(kept.held());
+    if (kept.many().isEmpty()) {
+      lane.replies.moveFrom(kept.few());
     } else {
-      lane.replies.moveFrom(part.many());
+      lane.replies.moveFrom(kept.many());
     }
     return true;
   }
 
   void forget() {
-    for (Part part : parts) {
-      unread.giveBack(part.held());
-      part.many().forEach(lane.door.blocks()::giveBack);
+    for (KeptReply kept : all) {
+      unread.giveBack(kept.held());
+      kept.many().forEach(lane.door.blocks()::giveBack);
     }
-    parts.clear();
+    all.clear();
   }
 }
