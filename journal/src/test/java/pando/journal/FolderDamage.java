@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** Changes bytes of folders, as disks do. */
-final class Damage {
-  private Damage() {}
+final class FolderDamage {
+  private FolderDamage() {}
 
   /** Returns the names of all segments, in ascending order. */
   static List<String> segments(Disk disk) throws IOException {
