@@ -2,6 +2,7 @@ package pando.journal;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -70,13 +71,29 @@ final class FolderAccess {
    * @throws DataFolderException if the work fails; what it has made is removed
    */
   static <T> T made(Path folder, FolderWork<T> work) {
+    boolean isNew = Files.notExists(folder);
     try {
       Path path = FolderDisk.make(folder);
       try (FolderLock _ = FolderLock.acquire(path)) {
         return made(new FolderDisk(path), work);
+      } catch (Throwable e) {
+        if (isNew) {
+          removeFolder(path, e);
+        }
+        throw e;
       }
     } catch (IOException e) {
       throw failed(folder, e);
+    }
+  }
+
+  private static void removeFolder(Path path, Throwable failure) {
+    try {
+      Files.deleteIfExists(path.resolve(FolderLock.NAME));
+      Files.deleteIfExists(path.resolve(FolderLock.OWNER));
+      Files.delete(path);
+    } catch (IOException e) {
+      failure.addSuppressed(e);
     }
   }
 
