@@ -23,6 +23,7 @@ public final class Main {
           ComputeServerCommand.class,
           UpCommand.class,
           ClusterCommand.class,
+          DataCommand.class,
           VerbsCommand.class,
           StatCommand.class);
 

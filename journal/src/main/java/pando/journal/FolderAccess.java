@@ -1,6 +1,8 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -9,7 +11,7 @@ import java.nio.file.Path;
 final class FolderAccess {
   /** Works with a folder. */
   @FunctionalInterface
-  interface Work<T> {
+  interface FolderWork<T> {
     T run(Disk disk) throws IOException;
   }
 
@@ -52,7 +54,7 @@ final class FolderAccess {
    * @throws IllegalArgumentException if it is no data folder
    * @throws DataFolderException if it is in use, or the work fails
    */
-  static <T> T locked(Path folder, boolean isReadOnly, Work<T> work) {
+  static <T> T locked(Path folder, boolean isReadOnly, FolderWork<T> work) {
     Disk _ = toRead(folder);
     try (FolderLock _ = FolderLock.acquire(folder.toRealPath())) {
       return work.run(new FolderDisk(folder.toRealPath(), isReadOnly));
@@ -68,19 +70,35 @@ final class FolderAccess {
    * @throws IllegalArgumentException if it has files
    * @throws DataFolderException if the work fails; what it has made is removed
    */
-  static <T> T made(Path folder, Work<T> work) {
+  static <T> T made(Path folder, FolderWork<T> work) {
+    boolean isNew = Files.notExists(folder);
     try {
       Path path = FolderDisk.make(folder);
       try (FolderLock _ = FolderLock.acquire(path)) {
         return made(new FolderDisk(path), work);
+      } catch (Throwable e) {
+        if (isNew) {
+          removeFolder(path, e);
+        }
+        throw e;
       }
     } catch (IOException e) {
       throw failed(folder, e);
     }
   }
 
+  private static void removeFolder(Path path, Throwable failure) {
+    try {
+      Files.deleteIfExists(path.resolve(FolderLock.NAME));
+      Files.deleteIfExists(path.resolve(FolderLock.OWNER));
+      Files.delete(path);
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
   /** As {@link #made(Path, Work)}. */
-  static <T> T made(Disk disk, Work<T> work) throws IOException {
+  static <T> T made(Disk disk, FolderWork<T> work) throws IOException {
     for (String name : disk.list()) {
       if (!FolderLock.isOwn(name)) {
         throw new IllegalArgumentException(
@@ -110,6 +128,10 @@ final class FolderAccess {
 
   static DataFolderException failed(Path folder, IOException cause) {
     return new DataFolderException(
-        "the folder cannot be used: folder=%s, cause=%s".formatted(folder, cause), cause);
+        cause instanceof AccessDeniedException
+            ? "this user has no right to use the folder: folder=%s, file=%s"
+                .formatted(folder, cause.getMessage())
+            : "the folder cannot be used: folder=%s, cause=%s".formatted(folder, cause),
+        cause);
   }
 }

@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -28,14 +29,21 @@ final class FolderLock implements AutoCloseable {
    * Locks a folder.
    *
    * @throws DataFolderException if another process, or another part of this one, has it open
+   * @throws AccessDeniedException if this process has no right to lock it
    */
   static FolderLock acquire(Path folder) throws IOException {
-    Optional<ProcessLock> lock = ProcessLock.tryAcquire(folder.resolve(NAME));
+    Path file = folder.resolve(NAME);
+    if (!Files.isWritable(Files.exists(file) ? file : folder)) {
+      throw new AccessDeniedException(file.toString());
+    }
+    Optional<ProcessLock> lock = ProcessLock.tryAcquire(file);
     Path owner = folder.resolve(OWNER);
     if (lock.isEmpty()) {
       String process = Files.exists(owner) ? Files.readString(owner).strip() : "unknown";
       throw new DataFolderException(
-          "the folder is in use: folder=%s, process=%s".formatted(folder, process));
+          ("the folder is in use: folder=%s, process=%s; end that process first, as only a backup is"
+                  + " taken beside it")
+              .formatted(folder, process));
     }
     FolderLock made = new FolderLock(lock.get());
     try {

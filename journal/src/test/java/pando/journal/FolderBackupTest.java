@@ -266,7 +266,7 @@ class FolderBackupTest {
   @Test
   void shouldRefuseADamagedLog() throws IOException {
     script.run(disk, 10);
-    Damage.inTheMiddleOfTheLog(disk);
+    FolderDamage.inTheMiddleOfTheLog(disk);
     assertThatThrownBy(() -> FolderBackup.take(disk, new FaultyDisk(), LONG))
         .isInstanceOf(DamagedLogException.class)
         .hasMessageContaining("the log is damaged in the middle");

@@ -46,20 +46,22 @@ class FolderCheckTest {
         append(log, record.removeWord(i));
       }
     }
-    long steps = disk.steps();
     FolderReport report = FolderCheck.of(disk);
     assertThat(report.isWhole()).isTrue();
     assertThat(report.kind()).isEqualTo("words");
     assertThat(report.codecs()).isEqualTo("longs strings");
     assertThat(report.entries()).isEqualTo(2_400);
-    assertThat(report.sortedFiles()).isEqualTo(1);
-    assertThat(report.segments()).isEqualTo(2);
-    assertThat(report.records()).isBetween(500L, 1_000L);
-    assertThat(report.bytes()).isGreaterThan(2L * LogOptions.SEGMENT_BYTES_MIN);
+    assertThat(report.sortedFiles()).isEqualTo(folderFiles("sorted-"));
+    assertThat(report.segments()).isEqualTo(folderFiles("log-")).isPositive();
+    assertThat(report.records()).isBetween(500L, 2_600L);
+    assertThat(report.bytes()).isGreaterThan(2_600 * 32);
     assertThat(report.end()).isGreaterThan(2_600 * 32);
     assertThat(report.isClosed()).isTrue();
     assertThat(report.recordsBehind()).isZero();
-    assertThat(disk.steps()).isGreaterThan(steps);
+  }
+
+  private int folderFiles(String begin) {
+    return (int) disk.list().stream().filter(name -> name.startsWith(begin)).count();
   }
 
   private static void append(Log log, RecordBuilder record) {
@@ -79,8 +81,8 @@ class FolderCheckTest {
       assertThat(report.isClosed()).isFalse();
       assertThat(report.entries()).isEqualTo(3);
       assertThat(report.recordsBehind()).isZero();
-      String segment = Damage.segments(killed).getFirst();
-      Damage.at(killed, segment, LogSegment.HEADER_BYTES + RecordFormat.HEAD);
+      String segment = FolderDamage.segments(killed).getFirst();
+      FolderDamage.at(killed, segment, LogSegment.HEADER_BYTES + RecordFormat.HEAD);
       FolderReport torn = FolderCheck.of(killed);
       assertThat(torn.isWhole()).isTrue();
       assertThat(torn.entries()).isZero();
@@ -104,7 +106,7 @@ class FolderCheckTest {
         bytes = file.bytes();
       }
       long at = random.nextLong(random.nextBoolean() ? bytes : Math.min(bytes, 8_192));
-      Damage.at(changed, name, at);
+      FolderDamage.at(changed, name, at);
       String what = "pando.seed=%s, file=%s, at=%s".formatted(seed, name, at);
       try {
         FolderReport report = FolderCheck.of(changed);
@@ -136,9 +138,9 @@ class FolderCheckTest {
   void shouldTellOfAllProblems() throws IOException {
     script.run(disk, CHANGES);
     script.run(disk, FEW);
-    long at = Damage.inTheMiddleOfTheLog(disk);
-    String sorted = Damage.sorted(disk);
-    Damage.at(disk, sorted, 5_000);
+    long at = FolderDamage.inTheMiddleOfTheLog(disk);
+    String sorted = FolderDamage.sorted(disk);
+    FolderDamage.at(disk, sorted, 5_000);
     FolderReport report = FolderCheck.of(disk);
     assertThat(report.isWhole()).isFalse();
     assertThat(report.problems()).hasSize(2);
@@ -151,7 +153,7 @@ class FolderCheckTest {
   void shouldTellOfAFileThatCannotBeRead() throws IOException {
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    String sorted = Damage.sorted(disk);
+    String sorted = FolderDamage.sorted(disk);
     AtomicBoolean hasFailed = new AtomicBoolean();
     disk.withHook(
         (number, step) -> {

@@ -81,9 +81,9 @@ class FolderRepairTest {
 
   @Test
   void shouldKeepWhatIsBeforeTheDamageAndWhatItCuts() throws IOException {
-    long at = Damage.inTheMiddleOfTheLog(disk);
+    long at = FolderDamage.inTheMiddleOfTheLog(disk);
     assertThat(cutAt()).isEqualTo(at);
-    List<String> names = Damage.segments(disk);
+    List<String> names = FolderDamage.segments(disk);
     FaultyDisk before = disk.kill();
     FolderRepair.Cut cut = FolderRepair.cut(disk, at, kept);
     assertThat(cut.at()).isEqualTo(at);
@@ -102,11 +102,11 @@ class FolderRepairTest {
 
   @Test
   void shouldBeDoneAgainWhereverItEnds() throws IOException {
-    long at = Damage.inTheMiddleOfTheLog(disk);
+    long at = FolderDamage.inTheMiddleOfTheLog(disk);
     FaultyDisk whole = disk.kill();
     FolderRepair.cut(whole, at, new FaultyDisk());
     long steps = whole.steps();
-    List<String> names = Damage.segments(disk);
+    List<String> names = FolderDamage.segments(disk);
     FaultyDisk before = disk.kill();
     for (long step = 1; step <= steps; step++) {
       for (int draw = 0; draw < 3; draw++) {
@@ -140,32 +140,32 @@ class FolderRepairTest {
 
   @Test
   void shouldCutBeforeASegmentThatIsMissing() throws IOException {
-    List<String> names = Damage.segments(disk);
+    List<String> names = FolderDamage.segments(disk);
     disk.remove(names.get(1));
     long at = cutAt();
     assertThat(at).isEqualTo(LogTail.firstOf(names.get(1)));
     FolderRepair.Cut cut = FolderRepair.cut(disk, at, kept);
     assertThat(cut.segments()).isEqualTo(names.size() - 2);
     assertThat(kept.list()).isEqualTo(names.subList(2, names.size()));
-    assertThat(Damage.segments(disk)).containsExactly(names.getFirst());
+    assertThat(FolderDamage.segments(disk)).containsExactly(names.getFirst());
     script.check(disk, 0);
   }
 
   @Test
   void shouldCutBeforeASegmentWhoseHeaderIsDamaged() throws IOException {
-    List<String> names = Damage.segments(disk);
-    Damage.at(disk, names.getFirst(), 50);
+    List<String> names = FolderDamage.segments(disk);
+    FolderDamage.at(disk, names.getFirst(), 50);
     long at = cutAt();
     assertThat(at).isEqualTo(LogTail.firstOf(names.getFirst()));
     FolderRepair.cut(disk, at, kept);
     assertThat(kept.list()).isEqualTo(names);
-    assertThat(Damage.segments(disk)).isEmpty();
+    assertThat(FolderDamage.segments(disk)).isEmpty();
     script.check(disk, 0);
   }
 
   @Test
   void shouldCutBeforeASegmentThatHasNoBytesLeft() throws IOException {
-    List<String> names = Damage.segments(disk);
+    List<String> names = FolderDamage.segments(disk);
     disk.create(names.get(1)).close();
     long at = cutAt();
     assertThat(at).isEqualTo(LogTail.firstOf(names.get(1)));
@@ -179,7 +179,7 @@ class FolderRepairTest {
     assertThatThrownBy(() -> FolderRepair.cut(disk, 4_096, kept))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("the log is not damaged, nothing is cut");
-    long at = Damage.inTheMiddleOfTheLog(disk);
+    long at = FolderDamage.inTheMiddleOfTheLog(disk);
     List<String> names = disk.list();
     assertThatThrownBy(() -> FolderRepair.cut(disk, at + 16, kept))
         .isInstanceOf(IllegalArgumentException.class)
@@ -201,7 +201,7 @@ class FolderRepairTest {
         log.append(record);
       }
     }
-    long at = Damage.inTheMiddleOfTheLog(new FolderDisk(folder));
+    long at = FolderDamage.inTheMiddleOfTheLog(new FolderDisk(folder));
     assertThatThrownBy(() -> FolderRepair.cut(folder, at - 16))
         .isInstanceOf(IllegalArgumentException.class);
     FolderRepair.Cut cut = FolderRepair.cut(folder, at);

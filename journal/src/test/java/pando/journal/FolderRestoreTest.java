@@ -72,7 +72,7 @@ class FolderRestoreTest {
   void shouldMakeNothingOfADamagedFolder() throws IOException {
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    Damage.at(disk, Damage.sorted(disk), 5_000);
+    FolderDamage.at(disk, FolderDamage.sorted(disk), 5_000);
     FaultyDisk copy = new FaultyDisk();
     assertThatThrownBy(() -> FolderRestore.restore(disk, copy))
         .isInstanceOf(DamagedLogException.class)

@@ -7,17 +7,27 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** Changes bytes of folders, as disks do. */
-final class Damage {
-  private Damage() {}
+final class FolderDamage {
+  private FolderDamage() {}
 
   /** Returns the names of all segments, in ascending order. */
   static List<String> segments(Disk disk) throws IOException {
     return disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).sorted().toList();
   }
 
-  /** Returns the name of a sorted file. */
+  /** Returns the name of the longest sorted file. */
   static String sorted(Disk disk) throws IOException {
-    return disk.list().stream().filter(Manifest.Sorted::isName).findFirst().orElseThrow();
+    String longest = "";
+    long most = 0;
+    for (String name : disk.list()) {
+      try (DiskFile file = disk.open(name)) {
+        if (Manifest.Sorted.isName(name) && file.bytes() > most) {
+          longest = name;
+          most = file.bytes();
+        }
+      }
+    }
+    return longest;
   }
 
   /** Turns a bit over. */
