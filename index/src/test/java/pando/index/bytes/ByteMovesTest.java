@@ -14,6 +14,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
@@ -226,6 +228,55 @@ class ByteMovesTest {
         return;
       }
       model.put(key, value);
+    }
+  }
+
+  /** The heir has never stored the fences, which are long where there are many ranges. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 16})
+  void shouldTakeOverWhereThePoolIsFull(int processes) {
+    long seed = Seeds.of(3406);
+    for (int run = 0; run < Seeds.count(2, 10); run++) {
+      SplittableRandom random = new SplittableRandom(seed + run);
+      model.clear();
+      try (ByteMoves moves = new ByteMoves(processes, 1 << 20, ByteMoves.options(0))) {
+        for (int number = 1; number < processes; number++) {
+          byte[] fence = new byte[processes];
+          random.nextBytes(fence);
+          fence[0] = (byte) (number * 256 / processes);
+          split(moves, number - 1, fence, number);
+        }
+        for (int number = 0; number < processes; number++) {
+          moves.refresh(number);
+        }
+        fill(moves, random);
+        for (ByteIndex index : moves.indexes) {
+          index.flush();
+        }
+        int lost = 1 + random.nextInt(processes - 1);
+        moves.lose(lost);
+        assertThat(catchThrowable(moves.indexes[lost]::close)).isNotNull();
+        moves.indexes[lost - 1].partitions().orElseThrow().takeOver(lost, lost - 1);
+        check(moves);
+      } catch (Throwable e) {
+        throw new AssertionError("run=" + run, e);
+      }
+    }
+  }
+
+  /** Stores entries until no process has room for any. */
+  private void fill(ByteMoves moves, SplittableRandom random) {
+    int[] refused = new int[moves.indexes.length];
+    while (Arrays.stream(refused).min().orElseThrow() < 30) {
+      byte[] key = ByteKeys.draw(random, 8);
+      byte[] value = KeyedValue.draw(random, key, 300);
+      int owner = moves.owner(key);
+      try {
+        moves.sessions[owner].store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      } catch (PoolFullException e) {
+        refused[owner]++;
+      }
     }
   }
 
