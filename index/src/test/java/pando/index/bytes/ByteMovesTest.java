@@ -16,11 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
-import pando.fabric.VerbList;
 import pando.index.BoundKey;
 import pando.index.Break;
 import pando.index.HookedFabric;
@@ -33,9 +31,6 @@ import pando.index.orca.OrcaOptions;
 @Timeout(300)
 class ByteMovesTest {
   private static final long POOL_BYTES = 16 << 20;
-
-  /** Where the partition table is. */
-  private static final long TABLE = GlobalAddress.of(0, 256);
 
   private final NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
 
@@ -81,25 +76,6 @@ class ByteMovesTest {
     index.restartLabels();
   }
 
-  /** Has a compute server end once the pool has another partition table. */
-  private static void endBehindTable(HookedFabric fabric) {
-    boolean[] ended = {false};
-    fabric.hookEach(
-        verbs ->
-            ended[0]
-                || (verbs.size() == 1
-                    && verbs.kind(0) == VerbList.Kind.WRITE
-                    && verbs.remote(0) == TABLE
-                    && verbs.length(0) > Long.BYTES),
-        posting -> {
-          if (ended[0]) {
-            throw Break.lost();
-          }
-          ended[0] = true;
-          posting.post();
-        });
-  }
-
   /** Both blocks that stay and blocks that leave get other labels where these are short. */
   @Test
   void shouldKeepBlocksThatGetOtherLabelsWhereTheGiverEnds() {
@@ -117,7 +93,7 @@ class ByteMovesTest {
       int last = blocks - blocks * 2 / 3;
       relabel(giver, blocks * 2 / 3, blocks, Long.MAX_VALUE - last);
       giver.flush();
-      endBehindTable(moves.fabrics[0]);
+      moves.endBehindTable(0);
       byte[] fence = ByteKeys.bytes(giver.directory.all()[blocks / 2].low());
       assertThatThrownBy(() -> split(moves, 0, fence, 1)).isInstanceOf(PandoException.class);
       moves.lose(0);
