@@ -47,6 +47,12 @@ final class Inheriting implements Parting {
       trees.stream()
           .sorted(Comparator.comparingInt(RangeTree::gift))
           .forEach(tree -> roots.give(tree.page(), after.epoch(), receiver, tree.giver()));
+      if (table.hasServer(receiver) && trees.stream().anyMatch(tree -> !tree.whole())) {
+        // One may lead to old leaves of keys that the heir has: it may have got them from the lost
+        // one, whose root was not written any more. If the heir ends, too, its own tree counts.
+        long own = heir.store.directory.root().address();
+        roots.give(own, after.epoch(), receiver, heir.number);
+      }
     });
   }
 

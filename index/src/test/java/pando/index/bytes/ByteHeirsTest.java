@@ -45,6 +45,18 @@ class ByteHeirsTest {
     }
   }
 
+  /** Stores entries with keys of one process. */
+  private void addAt(ByteMoves moves, SplittableRandom random, int number, int count) {
+    for (int i = 0; i < count; i++) {
+      byte[] key = ByteKeys.draw(random, 5);
+      if (moves.owner(key) == number) {
+        byte[] value = KeyedValue.draw(random, key, 200);
+        moves.sessions[number].store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      }
+    }
+  }
+
   private static void flush(ByteMoves moves) {
     for (ByteIndex index : moves.indexes) {
       index.flush();
@@ -122,6 +134,34 @@ class ByteHeirsTest {
             moves.join(1);
           }
           moves.refresh(1);
+        }
+        check(moves);
+      } catch (Throwable e) {
+        throw new AssertionError("verb=" + verb, e);
+      }
+    }
+  }
+
+  /** A giver that ends behind the partition table has a root that leads to all that it gave. */
+  @Test
+  void shouldKeepWhatAnHeirHasBesidesThatEndsAtAnyVerb() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(3409));
+    boolean ended = true;
+    for (int verb = 0; ended; verb++) {
+      model.clear();
+      try (ByteMoves moves = new ByteMoves(2, POOL_BYTES, ByteMoves.options(0))) {
+        change(moves, random, 200);
+        moves.indexes[0].flush();
+        moves.endBehindTable(0);
+        assertThat(catchThrowable(() -> giveHalf(moves))).isInstanceOf(PandoException.class);
+        lose(moves, 0);
+        moves.refresh(1);
+        addAt(moves, random, 1, 200);
+        moves.indexes[1].flush();
+        ended = ends(moves, 1, verb, () -> takeOver(moves, 0, 1));
+        moves.join(0);
+        if (ended) {
+          moves.join(1);
         }
         check(moves);
       } catch (Throwable e) {
