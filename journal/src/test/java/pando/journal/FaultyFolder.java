@@ -108,7 +108,10 @@ public final class FaultyFolder {
   }
 
   private static String segment(FaultyDisk disk) {
-    return disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).findFirst().orElseThrow();
+    return disk.list().stream()
+        .filter(name -> LogTail.firstOf(name) >= 0)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** Returns the entries, each byte a character. */

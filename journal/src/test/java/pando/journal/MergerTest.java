@@ -15,7 +15,9 @@ class MergerTest {
   private static void put(Log log, int key) {
     RecordBuilder record =
         new RecordBuilder()
-            .put(MemorySegment.ofArray(new byte[] {(byte) key}), MemorySegment.ofArray(new byte[900]));
+            .put(
+                MemorySegment.ofArray(new byte[] {(byte) key}),
+                MemorySegment.ofArray(new byte[900]));
     log.reserve(record.bytes());
     log.append(record);
   }

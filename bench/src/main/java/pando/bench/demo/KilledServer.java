@@ -60,8 +60,8 @@ public final class KilledServer {
       try (JavaProcess server = start(folder)) {
         look(server, stored);
         out.printf(
-            "A server with a data folder was killed when it had acknowledged %s ranges. The next one"
-                + " was there after %s s, and had all of them.%n",
+            "A server with a data folder was killed when it had acknowledged %s ranges. The next"
+                + " one was there after %s s, and had all of them.%n",
             Numbers.count(stored), Numbers.decimal((System.nanoTime() - start) / 1e9, 1));
         server.kill();
       }

@@ -55,8 +55,7 @@ final class Giving implements Parting {
   private DirectoryNode rootKept;
   private ExtentAllocator space;
 
-  private Giving(
-      Consumer<Runnable> quietly, OrcaServer giver, Partitioning table, boolean whole) {
+  private Giving(Consumer<Runnable> quietly, OrcaServer giver, Partitioning table, boolean whole) {
     this.quietly = quietly;
     this.giver = giver;
     this.table = table;

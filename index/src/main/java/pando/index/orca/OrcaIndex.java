@@ -10,7 +10,6 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.Meters;
-import pando.index.Partitioning;
 import pando.index.Session;
 import pando.index.TaskCounts;
 import pando.index.host.HostedIndex;
