@@ -42,7 +42,7 @@ final class FolderLock implements AutoCloseable {
       String process = Files.exists(owner) ? Files.readString(owner).strip() : "unknown";
       throw new DataFolderException(
           ("the folder is in use: folder=%s, process=%s; end that process first, as only a backup"
-               + " is taken beside it")
+                  + " is taken beside it")
               .formatted(folder, process));
     }
     FolderLock made = new FolderLock(lock.get());

@@ -150,11 +150,12 @@ final class Segments {
   }
 
   /**
-   * Waits until there may be more room.
+   * Waits until there may be more room: its caller looks, and comes again.
    *
    * @param bytes that are needed, for the message
    * @throws LogFullException if the disk has none
    */
+  @SuppressWarnings("WaitNotInLoop") // Those that call it look again.
   void awaitRoom(long bytes) {
     Exception cause = noRoom;
     if (cause != null) {
