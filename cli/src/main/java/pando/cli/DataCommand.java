@@ -181,8 +181,7 @@ final class DataCommand implements Callable<Integer> {
     @Override
     int run(PrintWriter out) {
       Ranges.check(spec(), "--wait", waitSeconds, 0, SECONDS_MAX);
-      FolderBackup.Report report =
-          FolderBackup.take(folder, copy, Duration.ofSeconds(waitSeconds));
+      FolderBackup.Report report = FolderBackup.take(folder, copy, Duration.ofSeconds(waitSeconds));
       out.printf(
           "copied to %s, up to place %x: files=%d, linked=%d, copied=%s%n",
           copy,
@@ -226,7 +225,8 @@ final class DataCommand implements Callable<Integer> {
   @Command(
       name = "repair",
       description = {
-        "Cuts the log of a data folder where it is damaged in the middle, so that it can be opened.",
+        "Cuts the log of a data folder where it is damaged in the middle, so that it can be"
+            + " opened.",
         "All changes behind the cut are lost to the folder: restore a backup rather than that, if"
             + " there is one that is new enough. The files that had them are kept in its folder"
             + " cut-PLACE. Without --cut-at it says where the log is damaged, and changes nothing."
@@ -253,7 +253,8 @@ final class DataCommand implements Callable<Integer> {
           out.println("Every byte is as it was written; there is nothing to repair.");
           return CommandLine.ExitCode.OK;
         }
-        return refuse("nothing was changed: folder=%s; %s".formatted(folder, advice(report.cutAt())));
+        return refuse(
+            "nothing was changed: folder=%s; %s".formatted(folder, advice(report.cutAt())));
       }
       FolderRepair.Cut cut = FolderRepair.cut(folder, place(given));
       out.printf(
@@ -305,7 +306,8 @@ final class DataCommand implements Callable<Integer> {
       try (FolderReader reader = FolderReader.open(folder)) {
         EntryText text = EntryText.ofKind(reader.kind());
         if (log) {
-          reader.records((place, kind, key, value) -> out.println(text.line(place, kind, key, value)));
+          reader.records(
+              (place, kind, key, value) -> out.println(text.line(place, kind, key, value)));
           return CommandLine.ExitCode.OK;
         }
         try (EntryStream entries = reader.entries()) {

@@ -255,7 +255,10 @@ final class DataCommandTest extends CommandFixture {
   void shouldDumpWords() {
     Path folder = words(1_000);
     assertThat(execute("data", "dump", folder.toString())).isZero();
-    assertThat(out.toString().lines()).hasSize(999).startsWith("1\t1", "2\t4").endsWith("999\t998001");
+    assertThat(out.toString().lines())
+        .hasSize(999)
+        .startsWith("1\t1", "2\t4")
+        .endsWith("999\t998001");
   }
 
   @Test

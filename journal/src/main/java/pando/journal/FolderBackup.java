@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A copy of a data folder, taken beside the process that has it open. It is the state at one moment:
- * all that was acknowledged before the backup began is in it, and of later changes those up to one
- * record of the log. It is a data folder like any other.
+ * A copy of a data folder, taken beside the process that has it open. It is the state at one
+ * moment: all that was acknowledged before the backup began is in it, and of later changes those up
+ * to one record of the log. It is a data folder like any other.
  */
 public final class FolderBackup {
   /*

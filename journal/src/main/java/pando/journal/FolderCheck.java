@@ -81,8 +81,7 @@ public final class FolderCheck {
           entries++;
         }
       }
-      return report(
-          entries, records.changes, tail.end(), tail.isClosed(), tail.recordsBehind());
+      return report(entries, records.changes, tail.end(), tail.isClosed(), tail.recordsBehind());
     }
   }
 

@@ -101,8 +101,8 @@ public final class FolderReader implements AutoCloseable {
           case PAD, GROUP -> visitor.visit(place, kind, NOTHING, NOTHING);
           case PUT, REMOVE -> {} // It is told of as a change.
         }
-        walk.forEachChange(
-            (keyAt, keyBytes, valueBytes) -> visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
+        walk.forEachChange((keyAt, keyBytes, valueBytes) ->
+            visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
       }
     }
   }

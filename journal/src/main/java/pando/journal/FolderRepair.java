@@ -36,10 +36,10 @@ public final class FolderRepair {
    * Cuts a damaged log.
    *
    * @param at the place that {@link DamagedLogException#cutAt} names
-   * @throws IllegalArgumentException if there is no data folder, if the log is not damaged, or if it
-   *     is damaged elsewhere
-   * @throws DamagedLogException if it cannot be cut: the manifest is damaged, or a newer Pando wrote
-   *     it
+   * @throws IllegalArgumentException if there is no data folder, if the log is not damaged, or if
+   *     it is damaged elsewhere
+   * @throws DamagedLogException if it cannot be cut: the manifest is damaged, or a newer Pando
+   *     wrote it
    * @throws DataFolderException if it is in use, or the system does not let this process change it
    */
   public static Cut cut(Path folder, long at) {

@@ -5,14 +5,15 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * A new data folder that has the entries of another one, such as a backup. It gets an id of its own,
- * so files of the two are never taken for each other's.
+ * A new data folder that has the entries of another one, such as a backup. It gets an id of its
+ * own, so files of the two are never taken for each other's.
  */
 public final class FolderRestore {
   private FolderRestore() {}
 
   /**
-   * Checks every byte of a folder, and makes another one of its entries, which are on the disk then.
+   * Checks every byte of a folder, and makes another one of its entries, which are on the disk
+   * then.
    *
    * @param to folder that is not there, or has no files
    * @return what was found in the first one, and is in the other one now

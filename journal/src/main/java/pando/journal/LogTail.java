@@ -140,12 +140,7 @@ final class LogTail implements AutoCloseable {
           ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that all"
                   + " was on the disk up to place %x, which is %s bytes more")
               .formatted(
-                  last.segment().name(),
-                  last.end(),
-                  disk,
-                  witness,
-                  synced,
-                  synced - last.lsn()),
+                  last.segment().name(), last.end(), disk, witness, synced, synced - last.lsn()),
           last.lsn());
     }
   }

@@ -206,12 +206,11 @@ class FolderBackupTest {
     script.run(disk, CHANGES);
     FaultyDisk copy = new FaultyDisk();
     List<FaultyDisk> crashes = new ArrayList<>();
-    copy.withHook(
-        (_, _) -> {
-          for (int draw = 0; draw < DRAWS; draw++) {
-            crashes.add(copy.crash(random));
-          }
-        });
+    copy.withHook((_, _) -> {
+      for (int draw = 0; draw < DRAWS; draw++) {
+        crashes.add(copy.crash(random));
+      }
+    });
     FolderBackup.take(disk, copy, LONG);
     crashes.add(copy.crash(random));
     script.check(crashes.getLast(), script.made());
@@ -245,12 +244,11 @@ class FolderBackupTest {
       folder.begin();
       AtomicInteger changes = new AtomicInteger();
       int most = 3;
-      disk.withHook(
-          (_, step) -> {
-            if (step.startsWith("open log-") && changes.get() < most) {
-              folder.setCodecs("codecs " + changes.incrementAndGet());
-            }
-          });
+      disk.withHook((_, step) -> {
+        if (step.startsWith("open log-") && changes.get() < most) {
+          folder.setCodecs("codecs " + changes.incrementAndGet());
+        }
+      });
       FaultyDisk copy = new FaultyDisk();
       FolderBackup.take(disk, copy, LONG);
       assertThat(changes).hasValue(most);

@@ -155,12 +155,11 @@ class FolderCheckTest {
     script.run(disk, CHANGES);
     String sorted = FolderDamage.sorted(disk);
     AtomicBoolean hasFailed = new AtomicBoolean();
-    disk.withHook(
-        (number, step) -> {
-          if (step.equals("open " + sorted) && !hasFailed.getAndSet(true)) {
-            disk.failAt(number);
-          }
-        });
+    disk.withHook((number, step) -> {
+      if (step.equals("open " + sorted) && !hasFailed.getAndSet(true)) {
+        disk.failAt(number);
+      }
+    });
     assertThat(FolderCheck.of(disk).problems())
         .singleElement()
         .asString()

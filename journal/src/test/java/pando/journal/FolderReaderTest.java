@@ -26,17 +26,16 @@ class FolderReaderTest {
     try (FolderReader reader = FolderReader.open(disk, () -> {})) {
       assertThat(reader.kind()).isEqualTo("byte-strings");
       assertThat(reader.codecs()).isEmpty();
-      reader.records(
-          (place, kind, key, value) ->
-              records.add(
-                  kind == RecordVisitor.Kind.PUT || kind == RecordVisitor.Kind.REMOVE
-                      ? "%s %s %s=%s"
-                          .formatted(
-                              place - 2 * RecordFormat.PAGE,
-                              kind,
-                              EntryModel.string(key),
-                              EntryModel.string(value))
-                      : kind.name()));
+      reader.records((place, kind, key, value) ->
+          records.add(
+              kind == RecordVisitor.Kind.PUT || kind == RecordVisitor.Kind.REMOVE
+                  ? "%s %s %s=%s"
+                      .formatted(
+                          place - 2 * RecordFormat.PAGE,
+                          kind,
+                          EntryModel.string(key),
+                          EntryModel.string(value))
+                  : kind.name()));
       try (EntryStream all = reader.entries()) {
         while (all.next()) {
           entries.add(EntryModel.string(all.key()) + "=" + EntryModel.string(all.value()));

@@ -32,16 +32,15 @@ class FolderRepairTest {
   void write() throws IOException {
     CountDownLatch isTaken = new CountDownLatch(1);
     AtomicReference<FaultyDisk> taken = new AtomicReference<>();
-    disk.withHook(
-        (_, step) -> {
-          if (disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).count() > 3
-              && taken.compareAndSet(null, disk.kill())) {
-            isTaken.countDown();
-          }
-          if (step.startsWith("create sorted-")) {
-            await(isTaken);
-          }
-        });
+    disk.withHook((_, step) -> {
+      if (disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).count() > 3
+          && taken.compareAndSet(null, disk.kill())) {
+        isTaken.countDown();
+      }
+      if (step.startsWith("create sorted-")) {
+        await(isTaken);
+      }
+    });
     script.run(disk, CHANGES);
     disk = taken.get();
     for (String name : disk.list()) {
@@ -114,13 +113,12 @@ class FolderRepairTest {
         FaultyDisk cutKept = new FaultyDisk();
         List<FaultyDisk> left = new ArrayList<>();
         long last = step;
-        cut.withHook(
-            (number, _) -> {
-              if (number == last) {
-                left.add(cut.crash(random));
-                left.add(cutKept.crash(random));
-              }
-            });
+        cut.withHook((number, _) -> {
+          if (number == last) {
+            left.add(cut.crash(random));
+            left.add(cutKept.crash(random));
+          }
+        });
         FolderRepair.cut(cut, at, cutKept);
         FaultyDisk again = left.getFirst();
         FolderReport report = FolderCheck.of(again);

@@ -52,12 +52,11 @@ class FolderRestoreTest {
     script.run(disk, CHANGES);
     FaultyDisk copy = new FaultyDisk();
     List<FaultyDisk> crashes = new ArrayList<>();
-    copy.withHook(
-        (_, _) -> {
-          for (int draw = 0; draw < DRAWS; draw++) {
-            crashes.add(copy.crash(random));
-          }
-        });
+    copy.withHook((_, _) -> {
+      for (int draw = 0; draw < DRAWS; draw++) {
+        crashes.add(copy.crash(random));
+      }
+    });
     FolderRestore.restore(disk, copy);
     crashes.add(copy.crash(random));
     assertThat(crashes.getLast().list()).contains(Manifest.NAME);

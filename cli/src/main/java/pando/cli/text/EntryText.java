@@ -31,8 +31,7 @@ public final class EntryText {
   }
 
   /** Returns the line of a record: its place, what it is, and, if it has them, key and value. */
-  public String line(
-      long place, RecordVisitor.Kind kind, MemorySegment key, MemorySegment value) {
+  public String line(long place, RecordVisitor.Kind kind, MemorySegment key, MemorySegment value) {
     String begin = Long.toHexString(place) + '\t' + kind.name().toLowerCase(Locale.ROOT);
     return switch (kind) {
       case PUT -> begin + '\t' + line(key, value);
