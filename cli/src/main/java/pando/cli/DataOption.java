@@ -71,6 +71,11 @@ final class DataOption {
     return Ranges.accepted(spec, () -> DataFolder.open(place, kind, chosen));
   }
 
+  /** Prints that the command ends, and where what was stored is. */
+  void printEnding(DataFolder opened) {
+    Ending.print(spec, "what was acknowledged is in the data folder " + opened);
+  }
+
   /** Returns the folder as it was given. */
   @Override
   public String toString() {

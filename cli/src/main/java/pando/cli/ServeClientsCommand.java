@@ -1,10 +1,10 @@
 package pando.cli;
 
 import java.io.PrintWriter;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.AuthenticationOptions;
@@ -17,6 +17,8 @@ import pando.cli.option.SettingOptions;
 import pando.cli.text.Numbers;
 import pando.client.Routes;
 import pando.client.server.ClientService;
+import pando.durable.DurableIndex;
+import pando.durable.DurableStrings;
 import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
@@ -27,6 +29,8 @@ import pando.index.ServedOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteStrings;
+import pando.journal.DataFolder;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -49,8 +53,10 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "All compute servers are in this process. It runs until it is interrupted; what is in a"
-          + " local pool is lost then."
+      "All compute servers are in this process. It runs until it is interrupted. What is in a"
+          + " local pool is lost then, unless --data names a folder.",
+      "",
+      "Exit codes: 5 if the disk of the data folder has failed."
     })
 final class ServeClientsCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -79,6 +85,7 @@ final class ServeClientsCommand implements Callable<Integer> {
   private ServedOptions defaults;
 
   @Mixin private PoolOption poolOption;
+  @Mixin private DataOption dataOption;
   @Mixin private AuthenticationOptions authenticationOptions;
   @Mixin private SettingOptions settingOptions;
 
@@ -86,6 +93,7 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    dataOption.check(poolOption.isLocal());
     return switch (settingOptions.served(defaults, settingOptions.all())) {
       case ByteOptions strings -> serveStrings(strings);
       case IndexOptions words -> serveWords(words);
@@ -95,21 +103,15 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   private int serveWords(IndexOptions options) throws InterruptedException {
     IndexOptions cached = options.withCacheBytes(cacheBytes(options));
-    Fabric fabric = Ranges.accepted(spec, poolOption::open);
-    try (fabric;
-        RangeIndex index = Ranges.accepted(spec, () -> created(fabric, cached));
-        ClientService service =
-            started(() ->
-                ClientService.start(
-                    index,
-                    serviceOptions.address(),
-                    authentication(),
-                    Routes::alone,
-                    serviceOptions.lanes()))) {
-      String size = Numbers.size(cached.cacheBytes()) + " of cache for each compute server";
-      serve(index.name(), service, size, index::close, fabric::close);
+    String size = Numbers.size(cached.cacheBytes()) + " of cache for each compute server";
+    try (Fabric fabric = Ranges.accepted(spec, poolOption::open)) {
+      if (!dataOption.isGiven()) {
+        return serve(Ranges.accepted(spec, () -> created(fabric, cached)), size, fabric, null);
+      }
+      try (DataFolder folder = dataOption.open(DurableIndex.KIND)) {
+        return serve(DurableIndex.open(folder, cached, fabric), size, fabric, folder);
+      }
     }
-    return CommandLine.ExitCode.OK;
   }
 
   private long cacheBytes(ServedOptions options) {
@@ -123,37 +125,93 @@ final class ServeClientsCommand implements Callable<Integer> {
 
   private int serveStrings(ByteOptions given) throws InterruptedException {
     ByteOptions options = ServedIndex.cached(spec, given, cacheBytes(given));
-    Fabric fabric = Ranges.accepted(spec, poolOption::open);
-    try (fabric;
+    String size = Numbers.size(options.cacheBytes()) + " of cache";
+    try (Fabric fabric = Ranges.accepted(spec, poolOption::open)) {
+      if (!dataOption.isGiven()) {
         ByteIndex index = Ranges.accepted(spec, () -> poolOption.strings(fabric, options));
+        return serve(index, size, fabric, null);
+      }
+      try (DataFolder folder = dataOption.open(DurableStrings.KIND)) {
+        return serve(DurableStrings.open(folder, options, fabric), size, fabric, folder);
+      }
+    }
+  }
+
+  private int serve(RangeIndex words, String size, Fabric fabric, @Nullable DataFolder folder)
+      throws InterruptedException {
+    try (words;
         ClientService service =
             started(() ->
                 ClientService.start(
-                    index,
+                    words,
                     serviceOptions.address(),
                     authentication(),
                     Routes::alone,
                     serviceOptions.lanes()))) {
-      String size = Numbers.size(options.cacheBytes()) + " of cache";
-      serve(index.name(), service, size, index::close, fabric::close);
+      return serve(words.name(), service, size, folder, words::close, fabric::close);
     }
-    return CommandLine.ExitCode.OK;
   }
 
-  /** Says what is served, and waits for the interruption, which ends all in order. */
-  private void serve(String name, ClientService service, String size, Runnable... behind)
+  private int serve(ByteStrings strings, String size, Fabric fabric, @Nullable DataFolder folder)
       throws InterruptedException {
-    List<Runnable> ends = new ArrayList<>(List.of(poolOption::printEnding, service::close));
-    ends.addAll(List.of(behind));
-    ends.add(interrupted::countDown); // the process may end as soon as this returns
+    try (strings;
+        ClientService service =
+            started(() ->
+                ClientService.start(
+                    strings,
+                    serviceOptions.address(),
+                    authentication(),
+                    Routes::alone,
+                    serviceOptions.lanes()))) {
+      return serve(strings.name(), service, size, folder, strings::close, fabric::close);
+    }
+  }
+
+  /**
+   * Says what is served, and waits for the interruption, which ends all in order, or for the log to
+   * fail. Returns the exit code.
+   */
+  private int serve(
+      String name,
+      ClientService service,
+      String size,
+      @Nullable DataFolder folder,
+      Runnable closeIndex,
+      Runnable closeFabric)
+      throws InterruptedException {
+    List<Runnable> ends =
+        List.of(
+            () -> printEnding(folder),
+            service::close,
+            closeIndex,
+            folder == null ? () -> {} : folder::close,
+            closeFabric,
+            interrupted::countDown); // the process may end as soon as this returns
     Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");
     Runtime.getRuntime().addShutdownHook(hook);
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
-        "%s for clients at %s, pool %s, %s; interrupt it to end it%n",
-        name, HostPort.text(service.address()), poolOption, size);
+        "%s for clients at %s, pool %s, %s%s; interrupt it to end it%n",
+        name,
+        HostPort.text(service.address()),
+        poolOption,
+        size,
+        folder == null ? "" : ", data folder " + folder);
     out.flush();
-    interrupted.await();
+    while (!interrupted.await(1, TimeUnit.SECONDS)) {
+      if (folder != null && folder.log().hasFailed()) {
+        return DataOption.LOG_FAILED;
+      }
+    }
+    return CommandLine.ExitCode.OK;
+  }
+
+  private void printEnding(@Nullable DataFolder folder) {
+    if (folder == null) {
+      poolOption.printEnding();
+    } else {
+      dataOption.printEnding(folder);
+    }
   }
 
   private static RangeIndex created(Fabric fabric, IndexOptions options) {

@@ -295,11 +295,7 @@ final class ServeCommand implements Callable<Integer> {
       http.show(door);
     }
     return new OpenDoor(
-        door, http, strings.index(), folder.log(), () -> printEnding(folder), closings);
-  }
-
-  private void printEnding(DataFolder folder) {
-    Ending.print(spec, "what was acknowledged is in the data folder " + folder);
+        door, http, strings.index(), folder.log(), () -> dataOption.printEnding(folder), closings);
   }
 
   /** Opens a door to the compute servers' byte strings. */

@@ -58,9 +58,14 @@ final class ChangeTurn {
     deferred = true;
   }
 
-  /** Returns the greatest lsn that an answer depends on, 0 if answers need not wait. */
+  /** Returns the greatest lsn that an answer depends on, 0 if none has to wait. */
   long dependsOn() {
     return dependsOn;
+  }
+
+  /** Forgets what was answered until now. */
+  void forget() {
+    dependsOn = 0;
   }
 
   /**

@@ -58,10 +58,16 @@ public final class DurableByteSession implements ByteSession {
 
   /**
    * Returns the place of the log before which all must be on the disk, so that what this session
-   * has answered until now is safe: it never falls, and is 0 if answers need not wait.
+   * has answered since {@link #forget} is safe; 0 if answers need not wait. It falls by {@link
+   * #forget} alone.
    */
   public long dependsOn() {
     return turn.dependsOn();
+  }
+
+  /** Has {@link #dependsOn} say of later answers alone. */
+  public void forget() {
+    turn.forget();
   }
 
   @Override

@@ -2,7 +2,6 @@ package pando.durable;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +30,8 @@ public final class DurableStrings implements ByteStrings {
   private static final double FILL = 0.8;
 
   private final ByteStrings inner;
-  private final Supplier<SessionLog> logs;
   private final @Nullable DataFolder folder;
+  private final Supplier<SessionLog> logs;
   private final Stripes stripes = new Stripes();
 
   /**
@@ -48,7 +47,7 @@ public final class DurableStrings implements ByteStrings {
         index.load(new FolderStrings(folder, entries), FILL);
       }
       folder.begin();
-      return new DurableStrings(index, () -> new JournalLog(folder.log()), folder);
+      return over(index, folder);
     } catch (Throwable e) {
       Closing.after(e, index::close);
       throw e;
@@ -56,29 +55,43 @@ public final class DurableStrings implements ByteStrings {
   }
 
   /**
-   * Logs changes of byte strings, without a folder.
+   * Logs what changes byte strings from now on.
+   *
+   * @param index that has the entries of the folder
+   * @param folder that has begun
+   */
+  public static DurableStrings over(ByteIndex index, DataFolder folder) {
+    return new DurableStrings(index, folder, () -> new JournalLog(folder.log()));
+  }
+
+  /**
+   * Logs changes of byte strings.
    *
    * @param logs makes the log of a session
    */
   DurableStrings(ByteStrings inner, Supplier<SessionLog> logs) {
-    this(inner, logs, null);
+    this(inner, null, logs);
   }
 
   private DurableStrings(
-      ByteStrings inner, Supplier<SessionLog> logs, @Nullable DataFolder folder) {
+      ByteStrings inner, @Nullable DataFolder folder, Supplier<SessionLog> logs) {
     this.inner = inner;
-    this.logs = logs;
     this.folder = folder;
+    this.logs = logs;
   }
 
-  /** Returns the folder. */
-  public DataFolder folder() {
-    return Objects.requireNonNull(folder);
-  }
-
-  /** Returns the index that has the entries. What changes it by itself is not logged. */
+  /** Returns the index that has the entries: for what it counts and holds, not for changes. */
   public ByteIndex index() {
     return (ByteIndex) inner;
+  }
+
+  /** Returns the folder that has the log. */
+  public DataFolder folder() {
+    DataFolder its = folder;
+    if (its == null) {
+      throw new IllegalStateException("the log is in no folder");
+    }
+    return its;
   }
 
   @Override

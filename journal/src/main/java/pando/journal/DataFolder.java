@@ -334,6 +334,11 @@ public final class DataFolder implements AutoCloseable {
     return log;
   }
 
+  /** Has all sorted files become one, in the background, from {@link #begin} on. */
+  public void merge() {
+    merger.mergeAll();
+  }
+
   /**
    * Begins to write all entries anew. Nothing may be appended to the log until the load is finished
    * or closed.

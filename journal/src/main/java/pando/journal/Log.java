@@ -357,6 +357,12 @@ public final class Log implements AutoCloseable {
     return syncer.synced();
   }
 
+  /** Returns the time, in milliseconds since 1970, before which all was changed that is safe. */
+  public long safeMillis() {
+    long now = System.currentTimeMillis();
+    return synced() >= end ? now : syncer.syncedMillis();
+  }
+
   /**
    * Returns once all changes up to a place are on the disk.
    *
@@ -466,6 +472,19 @@ public final class Log implements AutoCloseable {
   /** Returns whether the log has failed. */
   public boolean hasFailed() {
     return failure != null;
+  }
+
+  /**
+   * Returns what keeps changes from the log or from the disk: it has failed, or there is no room.
+   * Empty if nothing does.
+   */
+  public Optional<Throwable> trouble() {
+    lock.lock();
+    try {
+      return Optional.ofNullable(failure == null ? noRoom : failure);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private LogFailedException failed(Throwable cause) {

@@ -30,6 +30,10 @@ final class Merger implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private boolean looks = true;
+
+  /** Whether all files are to become one, however many and large they are. */
+  private boolean mergesAll;
+
   private volatile boolean closing;
 
   Merger(DataFolder folder, SortedFiles files) {
@@ -52,13 +56,25 @@ final class Merger implements AutoCloseable {
     }
   }
 
+  /** Has all sorted files of now become one. */
+  void mergeAll() {
+    lock.lock();
+    try {
+      mergesAll = true;
+      looks = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private void run() {
     while (awaitChange()) {
       try {
-        List<Manifest.Sorted> some = next(folder.manifest().sorted());
+        List<Manifest.Sorted> some = next();
         while (some != null && !closing) {
           merge(some);
-          some = next(folder.manifest().sorted());
+          some = next();
         }
       } catch (ForceFailedException e) {
         folder.log().fail(e);
@@ -97,6 +113,18 @@ final class Merger implements AutoCloseable {
       looks = true;
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts the merger of sorted files", e);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private @Nullable List<Manifest.Sorted> next() {
+    List<Manifest.Sorted> all = folder.manifest().sorted();
+    lock.lock();
+    try {
+      boolean takesAll = mergesAll && all.size() > 1;
+      mergesAll = false;
+      return takesAll ? all : next(all);
     } finally {
       lock.unlock();
     }

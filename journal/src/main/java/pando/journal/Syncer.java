@@ -41,6 +41,10 @@ final class Syncer {
 
   private volatile long synced;
   private long syncs;
+
+  /** When the last force began that has ended. */
+  private volatile long syncedMillis = System.currentTimeMillis();
+
   private long demanded;
 
   /** When the force that is under way began, an odd number; 0 if none is. */
@@ -72,6 +76,10 @@ final class Syncer {
     } finally {
       lock.unlock();
     }
+  }
+
+  long syncedMillis() {
+    return syncedMillis;
   }
 
   /** Returns once all up to a place is on the disk. */
@@ -177,6 +185,7 @@ final class Syncer {
   }
 
   private void sync() throws IOException {
+    long millis = System.currentTimeMillis();
     long target = log.end();
     if (target <= synced) {
       return;
@@ -189,6 +198,7 @@ final class Syncer {
     }
     lock.lock();
     try {
+      syncedMillis = millis;
       synced = target;
       syncs++;
       changed.signalAll();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.journal.DataFolder;
 
 /** All commands of a door by their names, in capitals or not. Immutable. */
 final class CommandTable {
@@ -18,8 +19,9 @@ final class CommandTable {
    * Makes the table of all commands.
    *
    * @param withSets whether those on sets are among them
+   * @param folder that has the log; {@code null} if there is none, and no command on it
    */
-  CommandTable(boolean withSets) {
+  CommandTable(boolean withSets, @Nullable DataFolder folder) {
     List<Command> commands = new ArrayList<>();
     commands.addAll(ConnectionCommands.all());
     commands.addAll(ClientCommands.all());
@@ -28,6 +30,7 @@ final class CommandTable {
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
     commands.addAll(withSets ? SetCommands.all() : List.of());
+    commands.addAll(folder == null ? List.of() : new FolderCommands(folder).all());
     commands.addAll(PandoCommands.all());
     commands.forEach(this::add);
     size = commands.size();

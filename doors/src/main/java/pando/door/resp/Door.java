@@ -9,11 +9,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.durable.DurableStrings;
 import pando.index.LastError;
+import pando.journal.DataFolder;
 
 /** What all event loops of a door share. Thread-safe. */
 final class Door {
   private final Keyspace keyspace;
+  private final @Nullable DataFolder folder;
   private final Clients clients;
   private final MemoryBudget waiting;
   private final Cursors cursors;
@@ -30,12 +33,13 @@ final class Door {
 
   Door(Keyspace keyspace, RespOptions options) {
     this.keyspace = keyspace;
+    this.folder = keyspace.strings() instanceof DurableStrings logged ? logged.folder() : null;
     this.clients = new Clients(options.clientsMax());
     this.waiting = new MemoryBudget(options.waitingBytesMax());
     this.cursors = new Cursors(waiting);
     this.background = new Background(this);
     this.password = options.password();
-    this.commands = new CommandTable(keyspace.hasSets());
+    this.commands = new CommandTable(keyspace.hasSets(), folder);
     this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
   }
 
@@ -52,6 +56,11 @@ final class Door {
 
   Keyspace keyspace() {
     return keyspace;
+  }
+
+  /** Returns the folder that has the log, {@code null} if changes are in none. */
+  @Nullable DataFolder folder() {
+    return folder;
   }
 
   Clients clients() {

@@ -64,30 +64,44 @@ final class OwnKeyspace extends Keyspace {
       Stream.generate(ReentrantReadWriteLock::new).limit(LOCKS).toArray(ReadWriteLock[]::new);
 
   /**
-   * Takes stock of what is in an index.
+   * Takes stock of what is in the index, and mends sets whose change had not ended.
    *
-   * @param strings through which it is changed: the index itself, or what logs its changes
+   * @param strings by which the index is changed, or the index itself
    * @throws IllegalStateException if something is there that no door has stored
    */
-  OwnKeyspace(ByteIndex index, ByteStrings strings) {
+  OwnKeyspace(ByteStrings strings, ByteIndex index) {
     super(strings, MARK_BYTES);
     this.index = index;
     this.capacityBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
-    try (ByteSession session = strings.session()) {
-      session.scan(MemorySegment.ofArray(new byte[0]), null, Long.MAX_VALUE, this::take);
+    SetRepair repair = new SetRepair(this);
+    try (ByteSession session = index.session()) {
+      session.scan(
+          MemorySegment.ofArray(new byte[0]),
+          null,
+          Long.MAX_VALUE,
+          (key, value) -> take(key, value, repair));
     }
+    repair.run();
   }
 
-  private boolean take(MemorySegment key, MemorySegment value) {
+  private boolean take(MemorySegment key, MemorySegment value, SetRepair repair) {
     int area = key.byteSize() == 0 ? -1 : key.get(JAVA_BYTE, 0);
-    if (area < 0 || area >= 2 * DATABASES) {
+    boolean isMember = area >= DATABASES && area < 2 * DATABASES && key.byteSize() >= MEMBER_AT;
+    boolean isKey = area >= 0 && area < DATABASES && Stored.isValue(value);
+    if (!isKey && !isMember) {
       throw new IllegalStateException("the index has keys that no door has stored: area=" + area);
     }
-    if (area < DATABASES) {
-      counts[area].increment();
-    } else {
+    if (isMember) {
       long set = Stored.big(key, 1);
       lastSet.accumulateAndGet(set, Math::max);
+      repair.member(area - DATABASES, set);
+    } else {
+      counts[area].increment();
+      if (!isString(value)) {
+        long set = Stored.set(value);
+        lastSet.accumulateAndGet(set, Math::max);
+        repair.key(key, set);
+      }
     }
     return true;
   }

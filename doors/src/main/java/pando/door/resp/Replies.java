@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import pando.door.resp.ReplyBlocks.Block;
@@ -72,6 +73,20 @@ final class Replies {
     full.clear();
     use(blocks.take(), 0);
     begin(isResp3);
+  }
+
+  /** Returns all replies, which are one block and are no longer here. */
+  byte[] take() {
+    byte[] taken = Arrays.copyOf(bytes, size);
+    clear();
+    return taken;
+  }
+
+  /** Takes the place of all replies; of no more than are one block. */
+  void moveFrom(byte[] others) {
+    clear();
+    System.arraycopy(others, 0, bytes, 0, others.length);
+    size = others.length;
   }
 
   /** Takes the place of all replies. */

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import pando.door.resp.ReplyBlocks.Block;
+import pando.journal.LogFailedException;
 
 /**
  * A connection. What one read brings is served as a batch: requests are run one behind the other,
@@ -29,6 +30,9 @@ import pando.door.resp.ReplyBlocks.Block;
  * #REQUESTS_HELD} bytes, those in front are run, and their replies are held; so requests that are
  * large with small replies do not wait. A connection may hold as many bytes of replies as it leaves
  * to all others; one that needs more is ended, with an error behind the replies that it holds.
+ *
+ * <p>Where clients are told only what is on the disk, replies that depend on what is not there yet
+ * are kept until it is, and requests behind them wait; the event loop goes on.
  */
 final class RespConnection extends ChannelInboundHandlerAdapter {
   /** Bytes of requests that are not run while the client does not take its replies. */
@@ -40,6 +44,11 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   /** The clock is read again behind so many requests. */
   private static final int REQUESTS_A_LOOK = 16;
 
+  // What requests wait for, of which several may be: bits of {@link #waits}.
+  private static final int TURN = 1;
+  private static final int REPLY = 2;
+  private static final int DISK = 4;
+
   private static final System.Logger LOG = System.getLogger(RespConnection.class.getName());
 
   private final RespLane lane;
@@ -47,14 +56,21 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   private final RespReader reader;
   private final RespCall call;
   private final Unread unread;
+  private final UnsafeReplies unsafe;
   private @Nullable ChannelHandlerContext context;
   private boolean inputEnded;
   private boolean running;
 
-  /** Requests wait for the reply of one in the background, or for the turn of this connection. */
-  private boolean isWaiting;
+  /**
+   * What requests wait for: the turn of this connection, the reply of one in the background, the
+   * disk.
+   */
+  private int waits;
 
-  /** Whether requests wait for their turn that were read at {@link #begunAt}. */
+  /** The error to end with behind the replies that wait for the disk. */
+  private @Nullable String lastError;
+
+  /** Whether requests that were read at {@link #begunAt} wait for their turn or for the disk. */
   private boolean hasBegun;
 
   private long begunAt;
@@ -67,6 +83,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     this.reader = new RespReader(lane.input, lane.door.waiting(), client);
     this.call = new RespCall(lane, client, reader.request());
     this.unread = new Unread(lane, client);
+    this.unsafe = new UnsafeReplies(lane, unread);
   }
 
   @Override
@@ -78,7 +95,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext from, Object read) {
     ByteBuf bytes = (ByteBuf) read;
     try {
-      if (!ended) {
+      if (!ended && lastError == null) {
         lane.counters.bytesIn += bytes.readableBytes();
         reader.feed(bytes);
         run(from);
@@ -109,7 +126,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void goOn(ChannelHandlerContext from) {
-    if (!running && !ended) {
+    if (!running && !ended && lastError == null) {
       try {
         run(from);
       } catch (ProtocolException e) {
@@ -127,9 +144,11 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     long served = counters.served;
     long start = System.nanoTime();
     client.activeAt = start;
-    boolean goesOn = hasBegun && !isWaiting;
-    long begun = goesOn ? begunAt : start;
-    hasBegun &= isWaiting;
+    boolean goesOn = hasBegun && waits == 0;
+    if (waits == 0) {
+      begunAt = goesOn ? begunAt : start;
+      hasBegun = false;
+    }
     try {
       Replies replies = lane.replies;
       lane.clear();
@@ -146,7 +165,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
         if (looks && !lane.hasWaiting()) {
           looks = false;
           if (System.nanoTime() - start > NANOS_AT_ONCE) {
-            waitForTurn(to, begun);
+            waitForTurn(to);
           }
         }
         if (replies.size() >= Unread.REPLIES_SENT) {
@@ -156,14 +175,16 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       }
       lane.runWaiting();
       send(to);
-      if (!hasBegun && (goesOn || counters.served > served)) {
-        counters.batches.count(System.nanoTime() - begun);
+      boolean isCounted = !hasBegun && (goesOn || counters.served > served);
+      hasBegun |= isCounted && waitsFor(DISK);
+      if (isCounted && !hasBegun) {
+        counters.batches.count(System.nanoTime() - begunAt);
       }
-      if ((client.quits && !isWaiting) || (inputEnded && !hasMore)) {
+      if (waits == 0 && (client.quits || (inputEnded && !hasMore))) {
         finish();
       } else if (!ended) {
         reader.rest();
-        if (isWaiting && reader.bytes() > REQUESTS_HELD) {
+        if (waits != 0 && reader.bytes() > REQUESTS_HELD) {
           to.channel().config().setAutoRead(false);
         }
       }
@@ -172,25 +193,28 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /**
-   * Goes on once the event loop has looked at all of its connections.
-   *
-   * @param begun when the first of the requests that are not answered yet was read
-   */
-  private void waitForTurn(ChannelHandlerContext to, long begun) {
-    if (!isWaiting) {
-      isWaiting = true;
+  private boolean waitsFor(int what) {
+    return (waits & what) != 0;
+  }
+
+  /** Goes on once the event loop has looked at all of its connections. */
+  private void waitForTurn(ChannelHandlerContext to) {
+    if (waits == 0) {
+      waits = TURN;
       hasBegun = true;
-      begunAt = begun;
       ScheduledFuture<?> _ =
-          to.executor().schedule(() -> take(to, () -> goOnWaiting(to)), 1, TimeUnit.NANOSECONDS);
+          to.executor()
+              .schedule(() -> take(to, () -> goOnBehind(to, TURN)), 1, TimeUnit.NANOSECONDS);
     }
   }
 
-  private void goOnWaiting(ChannelHandlerContext to) {
-    isWaiting = false;
-    to.channel().config().setAutoRead(true);
-    goOn(to);
+  /** Goes on behind what requests have waited for, unless they wait for something else, too. */
+  private void goOnBehind(ChannelHandlerContext to, int what) {
+    waits &= ~what;
+    if (waits == 0) {
+      to.channel().config().setAutoRead(true);
+      goOn(to);
+    }
   }
 
   /** Takes a step that the event loop was given; ends the connection where it fails. */
@@ -217,7 +241,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       lane.door.waiting().giveBack(bytes);
       throw e;
     }
-    isWaiting = true;
+    waits |= REPLY;
   }
 
   /** In a thread of the background. */
@@ -226,20 +250,29 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     @Nullable Throwable failure = null;
     List<Block> reply = new ArrayList<>();
     try {
-      its.replies.clear(); // of a request that failed with an error
+      its.clear(); // of a request that failed with an error
       boolean _ = its.serve(new RespCall(its, client, request));
       its.replies.moveTo(reply);
     } catch (Throwable e) {
       failure = e;
     }
     @Nullable Throwable why = failure;
+    long place = its.dependsOn();
     lane.door.waiting().giveBack(bytes);
-    to.executor().execute(() -> take(to, () -> goOnBehind(to, reply, why, start)));
+    to.executor().execute(() -> take(to, () -> answer(to, reply, place, why, start)));
   }
 
-  /** Sends the reply of a request that has run in the background, and runs those behind it. */
-  private void goOnBehind(
-      ChannelHandlerContext to, List<Block> reply, @Nullable Throwable failure, long start) {
+  /**
+   * Sends the reply of a request that has run in the background, and runs those behind it.
+   *
+   * @param place of the log that must be on the disk before
+   */
+  private void answer(
+      ChannelHandlerContext to,
+      List<Block> reply,
+      long place,
+      @Nullable Throwable failure,
+      long start) {
     lane.counters.served++;
     lane.counters.batches.count(System.nanoTime() - start);
     if (failure != null) {
@@ -250,9 +283,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       reply.forEach(lane.door.blocks()::giveBack);
     } else {
       lane.replies.moveFrom(reply);
-      send(to);
+      send(to, place);
     }
-    goOnWaiting(to);
+    goOnBehind(to, REPLY);
   }
 
   private boolean isTaken(ChannelHandlerContext to) {
@@ -261,17 +294,62 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
 
   private boolean mayRun(boolean isTaken) {
     return !ended
-        && !isWaiting
+        && waits == 0
         && !client.quits
         && !lane.door.isClosing()
         && (isTaken || reader.bytes() > REQUESTS_HELD);
   }
 
-  /** Sends the replies that wait, or ends the connection if they cannot be held. */
   private void send(ChannelHandlerContext to) {
-    if (lane.replies.size() > 0 && !ended && !unread.send(to)) {
-      endUnread(to);
+    send(to, lane.dependsOn());
+  }
+
+  /**
+   * Sends the replies that wait, once all before a place of the log is on the disk; or ends the
+   * connection if they cannot be held.
+   */
+  private void send(ChannelHandlerContext to, long place) {
+    if (lane.replies.size() == 0 || ended) {
+      return;
     }
+    boolean isSafe = unsafe.isEmpty() && lane.isSafe(place);
+    if (!(isSafe ? unread.send(to) : unsafe.keep(place))) {
+      endUnread(to);
+    } else if (!isSafe && !waitsFor(DISK)) {
+      waits |= DISK;
+      waitForDisk(to);
+    }
+  }
+
+  private void waitForDisk(ChannelHandlerContext to) {
+    lane.disk().add(to.executor(), unsafe.place(), () -> take(to, () -> sendKept(to)));
+  }
+
+  /** Sends the replies that have waited for the disk, and runs the requests behind them. */
+  private void sendKept(ChannelHandlerContext to) {
+    boolean isSafe = lane.isSafe(unsafe.place());
+    LogFailedException failure = isSafe ? null : lane.disk().failure();
+    if (!isSafe && !ended && failure == null) {
+      waitForDisk(to); // for what has come since
+      return;
+    }
+    if (failure != null && !ended) {
+      end(to, "ERR " + failure.getMessage());
+    }
+    while (!ended && unsafe.next()) {
+      if (!unread.send(to)) {
+        endUnread(to);
+      }
+    }
+    if (hasBegun && !waitsFor(TURN)) {
+      hasBegun = false;
+      lane.counters.batches.count(System.nanoTime() - begunAt);
+    }
+    String error = lastError;
+    if (error != null && !ended) {
+      end(to, error);
+    }
+    goOnBehind(to, DISK);
   }
 
   private void endUnread(ChannelHandlerContext to) {
@@ -292,8 +370,12 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     lane.counters.broken++;
     lane.runWaiting();
     send(to); // replies to the requests before
-    if (!ended) {
-      end(to, "ERR Protocol error: " + failure.getMessage());
+    String error = "ERR Protocol error: " + failure.getMessage();
+    if (waitsFor(DISK)) {
+      lastError = error;
+      reader.close();
+    } else if (!ended) {
+      end(to, error);
     }
   }
 
@@ -303,6 +385,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     lane.replies.error(error);
     ended = true;
     reader.close();
+    unsafe.forget();
     unread.sendLast(to);
   }
 
@@ -311,7 +394,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
    */
   void stop() {
     client.quits = true;
-    if (!isWaiting) {
+    if (waits == 0) {
       finish();
     }
   }
@@ -341,6 +424,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     client.isGone = true;
     reader.close();
     unread.forget();
+    unsafe.forget();
     lane.door.clients().remove(client);
     from.fireChannelInactive();
   }

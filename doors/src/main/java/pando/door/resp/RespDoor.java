@@ -131,12 +131,20 @@ public final class RespDoor implements Metered, AutoCloseable {
   }
 
   /**
-   * As {@link #open(ByteIndex, RespOptions)}, of an index with a data folder: what clients were
-   * answered is there when the folder is opened again.
+   * Serves byte strings of a data folder, which nothing else may use, until this is closed. All
+   * that clients are told is in the log of the folder, and on the disk if its {@link
+   * pando.journal.SyncPolicy} says so; no event loop waits for the disk.
+   *
+   * @param strings with nothing in them but what a door has stored; stay open when this is closed
+   * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
+   *     password, and the options do not allow that
+   * @throws IllegalStateException if there are keys that no door has stored
+   * @throws BindException if the address is taken or may not be used
+   * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(DurableStrings strings, RespOptions options) throws IOException {
     checkAddress(options);
-    return new RespDoor(new OwnKeyspace(strings.index(), strings), options);
+    return new RespDoor(new OwnKeyspace(strings, strings.index()), options);
   }
 
   /**

@@ -2,11 +2,13 @@ package pando.door.resp;
 
 import java.lang.System.Logger.Level;
 import java.util.Locale;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.door.resp.Command.When;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
+import pando.journal.DataFolder;
 
 /**
  * What an event loop has for all of its connections, as it serves one at a time: a session of the
@@ -33,6 +35,9 @@ final class RespLane implements AutoCloseable {
   final Store store;
   private final boolean isInBackground;
 
+  /** What waits for the disk; {@code null} if nothing is ever on it. */
+  private final @Nullable DiskWaits disk;
+
   /** Requests that wait for those behind them; {@code null} if none does. */
   private final @Nullable RespBatch batch;
 
@@ -49,6 +54,8 @@ final class RespLane implements AutoCloseable {
     this.errors = counters.failedCommands;
     this.store =
         door.keyspace().newStore(task -> door.background().run(lane -> task.accept(lane.store)));
+    DataFolder folder = door.folder();
+    this.disk = folder == null ? null : new DiskWaits(folder.log());
     this.batch = door.keyspace().goesTogether() && !isInBackground ? new RespBatch(this) : null;
   }
 
@@ -62,12 +69,28 @@ final class RespLane implements AutoCloseable {
     return new RespLane(door, true);
   }
 
-  /** Forgets the replies, and the requests that wait. */
+  /** Forgets the replies, what they depend on, and the requests that wait. */
   void clear() {
     replies.clear();
+    store.forget();
     if (batch != null) {
       batch.clear();
     }
+  }
+
+  /** Returns the place of the log that must be on the disk before the replies may be sent. */
+  long dependsOn() {
+    return store.dependsOn();
+  }
+
+  /** Returns whether all before a place of the log is on the disk. */
+  boolean isSafe(long place) {
+    return disk == null || disk.isSafe(place);
+  }
+
+  /** Returns what waits for the disk; of a door that has a log. */
+  DiskWaits disk() {
+    return Objects.requireNonNull(disk);
   }
 
   /** Returns whether requests wait for those behind them. */

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import pando.journal.DataFolder;
 
 /** Commands on the server. */
 final class ServerCommands {
@@ -179,15 +180,24 @@ final class ServerCommands {
   }
 
   private static Map<String, String> configuration(Door door) {
-    return Map.of(
-        "save", "",
-        "appendonly", "no",
-        "maxmemory", "0",
-        "maxmemory-policy", "noeviction",
-        "timeout", "0",
-        "databases", Integer.toString(door.keyspace().databases()),
-        "maxclients", Integer.toString(door.clients().most()),
-        "port", Integer.toString(door.port()));
+    Map<String, String> all =
+        new HashMap<>(
+            Map.of(
+                "save", "",
+                "appendonly", "no",
+                "maxmemory", "0",
+                "maxmemory-policy", "noeviction",
+                "timeout", "0",
+                "databases", Integer.toString(door.keyspace().databases()),
+                "maxclients", Integer.toString(door.clients().most()),
+                "port", Integer.toString(door.port())));
+    DataFolder folder = door.folder();
+    if (folder != null) {
+      all.put("appendonly", "yes");
+      all.put("appendfsync", folder.log().sync().toString());
+      all.put("dir", folder.toString());
+    }
+    return all;
   }
 
   private static void time(RespCall call) {

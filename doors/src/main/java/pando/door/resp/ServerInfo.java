@@ -8,6 +8,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import pando.fabric.memory.SystemMemory;
+import pando.journal.DataFolder;
+import pando.journal.Log;
 
 /** What {@code INFO} says: fields of Redis that programs look for, and some of Pando. */
 final class ServerInfo {
@@ -50,7 +52,7 @@ final class ServerInfo {
     sections.put("server", server());
     sections.put("clients", clients());
     sections.put("memory", memory());
-    sections.put("persistence", "loading:0\naof_enabled:0\nrdb_bgsave_in_progress:0\n");
+    sections.put("persistence", persistence());
     sections.put("stats", stats());
     sections.put("replication", "role:master\nconnected_slaves:0\nmaster_repl_offset:0\n");
     sections.put("cpu", cpu());
@@ -127,6 +129,31 @@ final class ServerInfo {
         .forEach((name, number) ->
             lines.append("pando_%s:%d\n".formatted(name.replace('.', '_'), number)));
     return lines.toString();
+  }
+
+  private String persistence() {
+    DataFolder folder = door.folder();
+    if (folder == null) {
+      return "loading:0\naof_enabled:0\nrdb_bgsave_in_progress:0\n";
+    }
+    Log log = folder.log();
+    String status = log.trouble().isEmpty() ? "ok" : "err";
+    long synced = log.synced();
+    return """
+    loading:0
+    async_loading:0
+    rdb_bgsave_in_progress:0
+    rdb_last_save_time:%d
+    rdb_last_bgsave_status:%s
+    aof_enabled:1
+    aof_rewrite_in_progress:0
+    aof_rewrite_scheduled:0
+    aof_last_bgrewrite_status:ok
+    aof_last_write_status:%s
+    pando_log_end:%d
+    pando_log_synced:%d
+    """
+        .formatted(log.safeMillis() / 1000, status, status, log.end(), synced);
   }
 
   private String stats() {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.durable.DurableByteSession;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.bytes.ByteReceiver;
 import pando.index.bytes.ByteSession;
@@ -30,6 +31,13 @@ class Store implements AutoCloseable {
   private final Keyspace keyspace;
   private final Consumer<Consumer<Store>> later;
   private @Nullable ByteSession session;
+
+  /** The same, if changes are in a log. */
+  private @Nullable DurableByteSession durable;
+
+  /** The place of the log that a request has asked to be on the disk. */
+  private long asked;
+
   private @Nullable RespClient client;
   private long left = Long.MAX_VALUE;
 
@@ -98,8 +106,32 @@ class Store implements AutoCloseable {
     if (its == null) {
       its = keyspace.strings().session();
       session = its;
+      durable = its instanceof DurableByteSession logged ? logged.deferred() : null;
     }
     return its;
+  }
+
+  /**
+   * Returns the place of the log before which all must be on the disk, so that what requests found
+   * and did since {@link #forget} is safe; 0 if that need not be.
+   */
+  final long dependsOn() {
+    DurableByteSession its = durable;
+    return its == null ? asked : Math.max(asked, its.dependsOn());
+  }
+
+  /** Has all before a place of the log be on the disk, whether answers need that or not. */
+  final void dependOn(long place) {
+    asked = Math.max(asked, place);
+  }
+
+  /** Forgets what requests depend on, which are answered. */
+  final void forget() {
+    DurableByteSession its = durable;
+    asked = 0;
+    if (its != null) {
+      its.forget();
+    }
   }
 
   final MemorySegment value() {
@@ -367,6 +399,7 @@ class Store implements AutoCloseable {
   public final void close() {
     ByteSession its = session;
     session = null;
+    durable = null;
     if (its != null) {
       its.close();
     }

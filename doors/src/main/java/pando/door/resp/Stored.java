@@ -21,6 +21,13 @@ final class Stored {
 
   private Stored() {}
 
+  /** Returns whether a door may have stored a value of a key. */
+  static boolean isValue(MemorySegment value) {
+    long length = value.byteSize();
+    byte kind = length == 0 ? -1 : value.get(JAVA_BYTE, 0);
+    return kind == Keyspace.STRING || (kind == OwnKeyspace.SET && length == SET_BYTES);
+  }
+
   static long big(MemorySegment bytes, long offset) {
     return bytes.get(BIG, offset);
   }

@@ -145,13 +145,14 @@ final class Unread {
     }
   }
 
-  private boolean hold(long bytes) {
+  /** Holds bytes of the budget; returns {@code false} if they are not there. */
+  boolean hold(long bytes) {
     boolean holds = lane.door.waiting().tryTakeShare(client.heldBytes, bytes);
     client.heldBytes += holds ? bytes : 0;
     return holds;
   }
 
-  private void giveBack(long bytes) {
+  void giveBack(long bytes) {
     client.heldBytes -= bytes;
     lane.door.waiting().giveBack(bytes);
   }

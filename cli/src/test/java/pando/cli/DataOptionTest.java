@@ -1,0 +1,67 @@
+package pando.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Commands that keep what they have acknowledged in a data folder. */
+class DataOptionTest extends CommandFixture {
+  private RunningCommand serve(String index) throws InterruptedException {
+    return RunningCommand.start(
+        err,
+        "serve-clients",
+        "--index=" + index,
+        "--listen=127.0.0.1:0",
+        "--bytes-per-server=64MiB",
+        "--cache=1MiB",
+        "--data=" + directory.resolve("data"),
+        "--sync=always");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"orca", "dex", "sherman", "byte-strings"})
+  void shouldFindWhatClientsStored(String index) throws InterruptedException {
+    for (int start = 0; start < 3; start++) {
+      try (RunningCommand server = serve(index)) {
+        String address = "--server=" + server.found("for clients at (\\S+), pool local:");
+        assertThat(execute("client", "put", address, Integer.toString(start), "7")).isZero();
+        for (int stored = 0; stored <= start; stored++) {
+          assertThat(execute("client", "get", address, Integer.toString(stored))).isZero();
+        }
+      }
+    }
+  }
+
+  @Test
+  void shouldRefuseAFolderThatIsInUseOrOfAnotherKind() throws InterruptedException {
+    List<String> other =
+        List.of(
+            "serve-clients",
+            "--listen=127.0.0.1:0",
+            "--index=orca",
+            "--data=" + directory.resolve("data"));
+    try (RunningCommand _ = serve("byte-strings")) {
+      assertThat(execute(other)).isEqualTo(1);
+      assertThat(err.toString()).contains("in use");
+    }
+    assertThat(execute(other)).isEqualTo(2);
+    assertThat(err.toString()).contains("kind=byte-strings, expected=words");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "serve --resp=0 --sync=no, --sync is out of range",
+    "serve --resp=0 --data=x --sync=often, no such policy: sync=often",
+    "serve --resp=0 --data=x --pool=shm:a, --data is out of range",
+    "serve --resp=0 --data=x --server=127.0.0.1:1, --data is out of range",
+    "serve-clients --listen=127.0.0.1:0 --data=x --pool=shm:a, --data is out of range"
+  })
+  void shouldRefuseWhatDoesNotGoTogether(String command, String message) {
+    assertThat(execute(command.split(" ", -1))).isEqualTo(2);
+    assertThat(err.toString()).contains(message);
+  }
+}
