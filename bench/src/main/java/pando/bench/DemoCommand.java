@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.bench.demo.Demo;
 import pando.bench.demo.GeoIpFile;
 import pando.bench.demo.Ipv4Address;
+import pando.bench.demo.KilledServer;
 import pando.cli.cluster.LocalCluster;
 import pando.cli.option.Ranges;
 import pando.client.PandoClient;
@@ -28,7 +30,8 @@ import picocli.CommandLine.TypeConversionException;
     description = {
       "Prints the country of an address; without an address, loads all IPv4 address ranges into"
           + " a cluster in this process, asks and changes them in every way, and checks each"
-          + " answer."
+          + " answer. Then it kills a server with a data folder, and finds all that it had"
+          + " acknowledged."
     },
     mixinStandardHelpOptions = true,
     footer = {
@@ -55,12 +58,15 @@ final class DemoCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    Demo demo = new Demo(GeoIpFile.readBundled(), out);
+    NavigableMap<Long, Long> ranges = GeoIpFile.readBundled();
+    Demo demo = new Demo(ranges, out);
     if (cluster) {
       Ranges.check(spec, "--cluster", address == null, true, "not together with an address");
       runInCluster(demo);
     } else if (address == null) {
       demo.run();
+      out.flush();
+      new KilledServer(ranges, out).run();
     } else {
       demo.locate(address);
     }

@@ -87,6 +87,8 @@ class DurableBytesTest {
       }
       ByteModelRun.checkAll(session, model);
       assertThat(session.dependsOn()).isEqualTo(log.end());
+      session.forget();
+      assertThat(session.dependsOn()).isZero();
     }
     assertThat(log.replay()).isEqualTo(content(inner)).hasSameSizeAs(model);
     assertThat(log.reserved()).isZero();

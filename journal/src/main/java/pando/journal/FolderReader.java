@@ -101,17 +101,14 @@ public final class FolderReader implements AutoCloseable {
     MemorySegment memory = segment.memory();
     MemorySegment value = memory.asSlice(walk.valueAt(), walk.valueBytes());
     switch (walk.kind()) {
-      case RecordFormat.SYNCED ->
-          visitor.visit(place, RecordVisitor.Kind.SYNCED, NOTHING, value);
-      case RecordFormat.CLOSED ->
-          visitor.visit(place, RecordVisitor.Kind.CLOSED, NOTHING, value);
+      case RecordFormat.SYNCED -> visitor.visit(place, RecordVisitor.Kind.SYNCED, NOTHING, value);
+      case RecordFormat.CLOSED -> visitor.visit(place, RecordVisitor.Kind.CLOSED, NOTHING, value);
       case RecordFormat.PAD -> visitor.visit(place, RecordVisitor.Kind.PAD, NOTHING, NOTHING);
       case RecordFormat.GROUP -> visitor.visit(place, RecordVisitor.Kind.GROUP, NOTHING, NOTHING);
       default -> {} // PUT and REMOVE are told of as changes.
     }
-    walk.forEachChange(
-        (keyAt, keyBytes, valueBytes) ->
-            visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
+    walk.forEachChange((keyAt, keyBytes, valueBytes) ->
+        visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
   }
 
   private static void visit(

@@ -1,13 +1,8 @@
 package pando.journal;
 
-import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
@@ -42,44 +37,19 @@ public final class Log implements AutoCloseable {
    * becomes the next segment. If more than 16 are full, changes wait in their reservation.
    */
 
-  private static final System.Logger LOG = System.getLogger("pando.journal");
-
-  /** So many segments may be full and not sorted before changes wait. */
-  private static final int FULL_MAX = 16;
-
-  /** How long it takes until something is tried again that has failed. */
-  private static final long RETRY_NANOS = 1_000_000_000;
-
   /** Under {@link SyncPolicy#EVERYSEC}: the longest force of the disk that no change waits for. */
   private static final long STALL_NANOS = 2_000_000_000;
 
   private final Disk disk;
-  private final UUID id;
   private final LogOptions options;
-  private final LogOwner owner;
   private final Syncer syncer;
-  private final Thread preparer;
-  private final Thread sorter;
-
   private final ReentrantLock lock = new ReentrantLock();
-
-  /** Room was made, or it is known that there is none. */
-  private final Condition roomChanged = lock.newCondition();
-
-  /** There is something to prepare or to sort. */
-  private final Condition work = lock.newCondition();
-
+  private final Segments segments;
   private final RecordSum sums = new RecordSum();
   private final RecordBuilder marks = new RecordBuilder();
-  private final Deque<LogSegment> full = new ArrayDeque<>();
-  private final Deque<LogSegment> ready = new ArrayDeque<>();
+
+  /** The segment that records go to; {@code null} before the first one, and at the end. */
   private @Nullable LogSegment current;
-
-  /** The file of a segment that was sorted, to be used again. */
-  private @Nullable LogSegment spare;
-
-  /** Where the next segment begins that is made. */
-  private long nextFirst;
 
   /** Place of the next record in the current segment. */
   private int at;
@@ -90,13 +60,6 @@ public final class Log implements AutoCloseable {
   /** Place behind the last change, or behind the last full segment. */
   private volatile long end;
 
-  /** Why there is no room, or no full segment can be sorted; {@code null} if it is not so. */
-  private @Nullable Exception noRoom;
-
-  /** Whether a segment is wanted although there is room. */
-  private boolean cuts;
-
-  private boolean begun;
   private boolean closing;
   private volatile @Nullable Throwable failure;
 
@@ -107,14 +70,10 @@ public final class Log implements AutoCloseable {
    */
   Log(Disk disk, UUID id, long first, LogOptions options, LogOwner owner) {
     this.disk = disk;
-    this.id = id;
     this.options = options;
-    this.owner = owner;
-    this.nextFirst = first;
     this.end = first;
     this.syncer = new Syncer(this, options.sync(), first);
-    this.preparer = thread("pando-log-preparer", this::prepare);
-    this.sorter = thread("pando-log-sorter", this::sortFull);
+    this.segments = new Segments(this, lock, disk, id, first, options.segmentBytes(), owner);
   }
 
   /**
@@ -122,16 +81,7 @@ public final class Log implements AutoCloseable {
    */
   void start() {
     syncer.start();
-    preparer.start();
-    sorter.start();
-    lock.lock();
-    try {
-      while (!begun && noRoom == null && failure == null) {
-        roomChanged.awaitUninterruptibly();
-      }
-    } finally {
-      lock.unlock();
-    }
+    segments.start();
   }
 
   /** Returns when a change is acknowledged. */
@@ -169,14 +119,12 @@ public final class Log implements AutoCloseable {
     try {
       while (true) {
         check();
-        if (full.size() <= FULL_MAX && reserved + bytes <= available(at)) {
+        if (!segments.areTooManyFull() && reserved + bytes <= available(at)) {
           reserved += bytes;
           return;
         }
-        checkRoom(bytes);
         checkOpen();
-        work.signalAll();
-        roomChanged.awaitUninterruptibly();
+        segments.awaitRoom(bytes);
       }
     } finally {
       lock.unlock();
@@ -202,7 +150,7 @@ public final class Log implements AutoCloseable {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
     int left = current == null ? 0 : Math.max(0, current.bytes() - used - lost);
     int whole = options.segmentBytes() - LogSegment.HEADER_BYTES - lost;
-    return left + (long) whole * ready.size();
+    return left + (long) whole * segments.ready();
   }
 
   /**
@@ -248,7 +196,7 @@ public final class Log implements AutoCloseable {
     at += bytes;
     end = segment.first() + at;
     if (wasRoomy && at > segment.bytes() / 2) {
-      work.signalAll();
+      segments.want();
     }
   }
 
@@ -260,15 +208,14 @@ public final class Log implements AutoCloseable {
   /** Goes on to the next segment. */
   private LogSegment roll() {
     LogSegment before = current;
-    LogSegment next = ready.poll();
+    LogSegment next = segments.poll();
     if (next == null) {
       throw new IllegalStateException("more was appended than was reserved: reserved=" + reserved);
     }
     if (before != null) {
       pad(before, before.bytes());
       end = before.behind();
-      full.add(before);
-      work.signalAll();
+      segments.addFull(before);
     }
     current = next;
     at = LogSegment.HEADER_BYTES;
@@ -283,7 +230,6 @@ public final class Log implements AutoCloseable {
   long cut() {
     lock.lock();
     try {
-      cuts = true;
       while (true) {
         check();
         checkOpen();
@@ -291,26 +237,13 @@ public final class Log implements AutoCloseable {
         if (segment != null && at == LogSegment.HEADER_BYTES) {
           return segment.first();
         }
-        if (!ready.isEmpty()) {
+        if (segments.ready() > 0) {
           return roll().first();
         }
-        checkRoom(options.segmentBytes());
-        work.signalAll();
-        roomChanged.awaitUninterruptibly();
+        segments.awaitRoom(options.segmentBytes());
       }
     } finally {
-      cuts = false;
       lock.unlock();
-    }
-  }
-
-  private void checkRoom(long bytes) {
-    Exception cause = noRoom;
-    if (cause != null) {
-      throw new LogFullException(
-          "the log has no room: folder=%s, bytes=%s, cause=%s"
-              .formatted(disk, bytes, cause.getMessage()),
-          cause);
     }
   }
 
@@ -383,14 +316,9 @@ public final class Log implements AutoCloseable {
 
   /** Returns the segments that have something between two places, in ascending order. */
   List<LogSegment> segments(long from, long to) {
-    List<LogSegment> some = new ArrayList<>();
     lock.lock();
     try {
-      for (LogSegment segment : full) {
-        if (segment.behind() > from && segment.first() < to) {
-          some.add(segment);
-        }
-      }
+      List<LogSegment> some = segments.full(from, to);
       LogSegment last = current;
       if (last != null && last.first() < to) {
         some.add(last);
@@ -408,8 +336,7 @@ public final class Log implements AutoCloseable {
       if (failure == null) {
         failure = cause;
       }
-      roomChanged.signalAll();
-      work.signalAll();
+      segments.wake();
     } finally {
       lock.unlock();
     }
@@ -418,15 +345,12 @@ public final class Log implements AutoCloseable {
 
   /** Returns why no change can be made, or soon none can; empty if all is well. */
   public Optional<String> hindrance() {
-    Throwable cause = failure;
-    if (cause != null) {
-      return Optional.of(String.valueOf(failed(cause).getMessage()));
-    }
     lock.lock();
     try {
-      Exception full = noRoom;
-      return Optional.ofNullable(full)
-          .map(its -> "the log has no room: folder=%s, cause=%s".formatted(disk, its.getMessage()));
+      Throwable cause = failure;
+      return cause != null
+          ? Optional.of(String.valueOf(failed(cause).getMessage()))
+          : segments.hindrance();
     } finally {
       lock.unlock();
     }
@@ -474,172 +398,11 @@ public final class Log implements AutoCloseable {
     return failure != null;
   }
 
-  /**
-   * Returns what keeps changes from the log or from the disk: it has failed, or there is no room.
-   * Empty if nothing does.
-   */
-  public Optional<Throwable> trouble() {
-    lock.lock();
-    try {
-      return Optional.ofNullable(failure == null ? noRoom : failure);
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private LogFailedException failed(Throwable cause) {
     return new LogFailedException(
         "the log has failed: folder=%s, safe up to place=%s, cause=%s"
             .formatted(disk, Long.toHexString(synced()), cause),
         cause);
-  }
-
-  // What is done in the background.
-
-  /** A thread's work. */
-  private interface Work {
-    /** Waits for something to do, and does it; returns {@code false} where the log ends. */
-    boolean doSome() throws IOException;
-  }
-
-  private Thread thread(String name, Work work) {
-    return Thread.ofPlatform().daemon().name(name).unstarted(() -> run(work));
-  }
-
-  private void run(Work work) {
-    boolean goesOn = true;
-    while (goesOn) {
-      try {
-        goesOn = work.doSome();
-      } catch (ForceFailedException e) {
-        fail(e);
-        goesOn = false;
-      } catch (IOException e) {
-        goesOn = awaitRetry(e);
-      } catch (Throwable e) {
-        fail(e);
-        goesOn = false;
-      }
-    }
-  }
-
-  private boolean prepare() throws IOException {
-    if (!begun) {
-      begin();
-      return true;
-    }
-    LogSegment file;
-    lock.lock();
-    try {
-      while (!needsSegment()) {
-        if (isEnding()) {
-          return false;
-        }
-        work.awaitUninterruptibly();
-      }
-      file = spare;
-      spare = null;
-    } finally {
-      lock.unlock();
-    }
-    LogSegment made =
-        file == null
-            ? LogSegment.create(disk, id, nextFirst, options.segmentBytes())
-            : file.renew(disk, id, nextFirst);
-    lock.lock();
-    try {
-      nextFirst = made.behind();
-      ready.add(made);
-      haveRoom();
-      return true;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void begin() throws IOException {
-    owner.begin();
-    LogSegment first = LogSegment.create(disk, id, nextFirst, options.segmentBytes());
-    lock.lock();
-    try {
-      nextFirst = first.behind();
-      current = first;
-      at = LogSegment.HEADER_BYTES;
-      begun = true;
-      haveRoom();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean needsSegment() {
-    LogSegment last = current;
-    return last != null && ready.isEmpty() && (cuts || at > last.bytes() / 2);
-  }
-
-  private boolean sortFull() throws IOException {
-    LogSegment oldest;
-    lock.lock();
-    try {
-      while (full.isEmpty()) {
-        if (isEnding()) {
-          return false;
-        }
-        work.awaitUninterruptibly();
-      }
-      oldest = full.getFirst();
-      if (isEnding()) {
-        return false;
-      }
-    } finally {
-      lock.unlock();
-    }
-    syncer.await(end);
-    owner.sort(oldest);
-    boolean isSpare;
-    lock.lock();
-    try {
-      full.remove();
-      isSpare = spare == null && oldest.bytes() == options.segmentBytes();
-      if (isSpare) {
-        spare = oldest;
-      }
-      haveRoom();
-    } finally {
-      lock.unlock();
-    }
-    if (!isSpare) {
-      oldest.remove(disk);
-    }
-    return true;
-  }
-
-  private boolean isEnding() {
-    return closing || failure != null;
-  }
-
-  private void haveRoom() {
-    noRoom = null;
-    roomChanged.signalAll();
-  }
-
-  /** Waits after a failure; returns {@code false} where the log ends. */
-  private boolean awaitRetry(IOException cause) {
-    lock.lock();
-    try {
-      noRoom = cause;
-      roomChanged.signalAll();
-      long left = RETRY_NANOS;
-      while (left > 0 && !isEnding()) {
-        left = work.awaitNanos(left);
-      }
-      return !isEnding();
-    } catch (InterruptedException e) {
-      fail(e); // Nobody interrupts the threads of a log.
-      return false;
-    } finally {
-      lock.unlock();
-    }
   }
 
   /**
@@ -656,42 +419,18 @@ public final class Log implements AutoCloseable {
         return;
       }
       closing = true;
-      roomChanged.signalAll();
-      work.signalAll();
     } finally {
       lock.unlock();
     }
-    Closing.join(preparer);
-    Closing.join(sorter);
-    Closing.all(syncer::close, this::removeSpare, this::closeFiles, this::check);
-  }
-
-  private void removeSpare() {
-    LogSegment unused = spare;
-    spare = null;
-    if (unused != null) {
-      try {
-        unused.remove(disk);
-      } catch (IOException e) {
-        LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + unused.name(), e);
-      }
-    }
+    Closing.all(segments::close, syncer::close, this::closeFiles, this::check);
   }
 
   private void closeFiles() {
     lock.lock();
     try {
-      List<Runnable> closings = new ArrayList<>();
-      full.forEach(segment -> closings.add(segment::close));
-      ready.forEach(segment -> closings.add(segment::close));
       LogSegment last = current;
-      if (last != null) {
-        closings.add(last::close);
-      }
-      full.clear();
-      ready.clear();
       current = null;
-      Closing.all(closings);
+      Closing.all(segments::closeFiles, last == null ? () -> {} : last::close);
     } finally {
       lock.unlock();
     }

@@ -107,6 +107,7 @@ class FolderFaultsTest {
     List<Long> told = new ArrayList<>();
     log.whenSynced(lsn, () -> told.add(log.synced()));
     assertThat(told).hasSize(1);
+    assertThat(log.hindrance()).isPresent();
     assertThatThrownBy(folder::close).isInstanceOf(LogFailedException.class);
   }
 
@@ -121,11 +122,13 @@ class FolderFaultsTest {
       assertThatThrownBy(() -> log.reserve(record(1).bytes()))
           .isInstanceOf(LogFullException.class)
           .hasMessageContaining("No space left on device");
+      assertThat(log.hindrance()).isPresent();
       disk.heal();
       boolean hasRoom = false;
       while (!hasRoom) {
         hasRoom = appends(log, made);
       }
+      assertThat(log.hindrance()).isEmpty();
     }
     try (DataFolder folder = DataFolder.open(disk, "words", SMALL, () -> {})) {
       assertThat(FolderScript.read(folder)).isNotEmpty();

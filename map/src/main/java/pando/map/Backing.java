@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.nio.file.Path;
 import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
@@ -24,6 +25,15 @@ interface Backing extends AutoCloseable {
   default void sync() {
     throw new IllegalStateException(
         "nothing is kept on a disk here: open a data folder, such as local:/var/lib/app");
+  }
+
+  /**
+   * Copies the data folder to another place.
+   *
+   * @throws IllegalStateException if there is none
+   */
+  default void backup(Path to) {
+    throw new IllegalStateException("there is no data folder to copy: to=" + to);
   }
 
   /** Closes what was opened and made for the maps, which are closed. */

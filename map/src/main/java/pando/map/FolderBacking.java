@@ -1,6 +1,7 @@
 package pando.map;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,7 @@ import pando.index.Systems;
 import pando.index.bytes.ByteStrings;
 import pando.index.orca.OrcaOptions;
 import pando.journal.DataFolder;
+import pando.journal.FolderBackup;
 import pando.journal.Log;
 import pando.journal.LogOptions;
 import pando.map.codec.KeyCodec;
@@ -24,6 +26,9 @@ import pando.map.codec.ValueCodec;
  * values are, and the map has no name.
  */
 final class FolderBacking implements Backing {
+  /** How long a backup is tried where the folder changes all the time. */
+  private static final Duration BACKUP_MOST = Duration.ofMinutes(1);
+
   private final Path path;
   private final LogOptions log;
   private final Fabric fabric;
@@ -130,6 +135,12 @@ final class FolderBacking implements Backing {
       Log begun = opened.log();
       begun.awaitSynced(begun.end());
     }
+  }
+
+  @Override
+  public void backup(Path to) {
+    sync();
+    FolderBackup.Report _ = FolderBackup.take(path, to, BACKUP_MOST);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package pando.map;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -253,6 +254,24 @@ public final class Pando implements AutoCloseable {
       checkOpen();
     }
     backing.sync();
+  }
+
+  /**
+   * Copies the data folder, while others go on: the copy has the entries of one moment, with all
+   * that was acknowledged before this call, and can be opened as a data folder. Nobody else may
+   * write there.
+   *
+   * @param to folder that is not there, or has no files
+   * @throws IllegalArgumentException if it has files
+   * @throws IllegalStateException after {@link #close}, or if there is no data folder yet
+   * @throws pando.journal.DataFolderException if the system does not let this process copy it
+   */
+  public void backup(Path to) {
+    Objects.requireNonNull(to, "to");
+    synchronized (this) {
+      checkOpen();
+    }
+    backing.backup(to);
   }
 
   /** Returns where the pool is, the system of the maps if there are any, and whether it is open. */

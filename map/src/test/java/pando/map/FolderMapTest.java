@@ -123,6 +123,23 @@ class FolderMapTest {
   }
 
   @Test
+  void shouldCopyAllOfOneMoment() {
+    Path copy = temporary.resolve("copy");
+    try (Pando pando = open()) {
+      PandoMap<Long, Long> map = pando.map(KeyCodec.longs(), ValueCodec.longs());
+      for (long i = 0; i < 1_000; i++) {
+        map.put(i, i);
+      }
+      pando.backup(copy);
+      map.put(2_000L, 1L);
+      assertThatThrownBy(() -> pando.backup(copy)).isInstanceOf(IllegalArgumentException.class);
+    }
+    try (Pando pando = Pando.open("local:" + copy + SIZES)) {
+      assertThat(pando.map(KeyCodec.longs(), ValueCodec.longs())).hasSize(1_000);
+    }
+  }
+
+  @Test
   void shouldSaySoWhereNothingIsKept() {
     try (Pando pando = Pando.open("local:" + SIZES)) {
       assertThatThrownBy(pando::sync)

@@ -137,7 +137,7 @@ final class ServerInfo {
       return "loading:0\naof_enabled:0\nrdb_bgsave_in_progress:0\n";
     }
     Log log = folder.log();
-    String status = log.trouble().isEmpty() ? "ok" : "err";
+    String status = log.hindrance().isEmpty() ? "ok" : "err";
     long synced = log.synced();
     return """
     loading:0

@@ -63,7 +63,7 @@ record FolderDoor(Fabric fabric, DataFolder folder, DurableStrings strings, Resp
       folder.close();
     } catch (LogFailedException e) {
       // A test has made it fail.
-      if (folder.log().trouble().isEmpty()) {
+      if (folder.log().hindrance().isEmpty()) {
         throw e;
       }
     }

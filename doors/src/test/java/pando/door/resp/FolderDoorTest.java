@@ -249,14 +249,51 @@ class FolderDoorTest {
         });
   }
 
-  /** A request of the background, with others before and behind it. */
-  @Test
-  void shouldKeepTheOrderOfRepliesOfTheBackground() throws Exception {
+  /** Returns a request that takes too long for an event loop. */
+  private static String[] storeMany() {
     String[] many = new String[1 + 2 * 2_000];
     many[0] = "MSET";
     for (int i = 1; i < many.length; i++) {
       many[i] = "m" + (i - 1) / 2;
     }
+    return many;
+  }
+
+  @Test
+  void shouldKeepRepliesOfTheBackground() throws Exception {
+    FaultyFolder disk = new FaultyFolder();
+    try (FolderDoor door = FolderDoor.open(disk, SyncPolicy.ALWAYS);
+        RawClient client = door.raw();
+        RawClient behind = door.raw();
+        RawClient other = door.raw()) {
+      disk.holdForces();
+      try {
+        client.send(request(storeMany()));
+        behind.send(request("SET", "k", "v"));
+        behind.send(request(storeMany()));
+        behind.send(request("QUIT"));
+        while (!other.ask("INFO", "commandstats").contains("cmdstat_mset:calls=2,")
+            || !other.ask("DBSIZE").equals(":2001")) {
+          Thread.onSpinWait();
+        }
+        assertThat(other.ask("PING")).isEqualTo("+PONG");
+        assertNoReply(client);
+        assertNoReply(behind);
+      } finally {
+        disk.letForcesGo();
+      }
+      assertThat(client.reply()).isEqualTo("+OK");
+      for (int i = 0; i < 3; i++) {
+        assertThat(behind.reply()).isEqualTo("+OK");
+      }
+      assertThat(behind.ends()).isTrue();
+    }
+  }
+
+  /** A request of the background, with others before and behind it. */
+  @Test
+  void shouldKeepTheOrderOfRepliesOfTheBackground() throws Exception {
+    String[] many = storeMany();
     try (FolderDoor door = FolderDoor.open(folder, SyncPolicy.ALWAYS);
         RawClient client = door.raw()) {
       for (int round = 0; round < 20; round++) {

@@ -260,6 +260,13 @@ public final class BlobSpace implements AutoCloseable {
     }
   }
 
+  /** Allocates a place for the reserve, if that lacks one of the size and there is room. */
+  void keepPlace(Worker worker, long message, int sizeClass) {
+    if (!closed && reserve.lacks(sizeClass)) {
+      fillReserve(worker, message, sizeClass);
+    }
+  }
+
   private long allocateNow(Worker worker, long message, int sizeClass) {
     NodeAllocator allocator = allocators[sizeClass];
     int preferred = allocator.serverOfFreed(worker.random().nextInt(fabric.memoryServers()));

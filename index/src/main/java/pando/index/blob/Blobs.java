@@ -376,12 +376,20 @@ public final class Blobs implements AutoCloseable {
 
   /** Returns whether a blob with this word has room for some bytes of a value in one place. */
   public boolean hasInOnePlace(long word, int from, int length) {
-    return BlobWord.isBlob(word)
-        && !BlobWord.hasParts(word)
-        && space.holds(word)
-        && from >= 0
-        && length >= 0
-        && (long) from + length <= classes.bytes(BlobWord.sizeClass(word)) - BlobLayout.VALUE;
+    return from >= 0 && length >= 0 && (long) from + length <= room(word);
+  }
+
+  /** Returns how long a value in the place of a word's blob may be, -1 if it has not one place. */
+  public int room(long word) {
+    boolean isInOnePlace = BlobWord.isBlob(word) && !BlobWord.hasParts(word) && space.holds(word);
+    return isInOnePlace ? classes.bytes(BlobWord.sizeClass(word)) - BlobLayout.VALUE : -1;
+  }
+
+  /** Keeps a place to {@linkplain #storeInPlaceOf replace} a word's value, if there is room. */
+  public void keepPlaceFor(long word) {
+    if (room(word) >= 0) {
+      space.keepPlace(worker, 0, BlobWord.sizeClass(word));
+    }
   }
 
   private void setFound(MemorySegment segment, long at, int length) {

@@ -315,7 +315,7 @@ final class BlockChanges {
 
   private static int cut(BlockMerge merge, Block next) {
     // What ascends leaves full blocks behind.
-    return !next.hasHigh() && merge.ascends() ? next.count() - 1 : Blocks.cut(next);
+    return merge.ascends() ? next.count() - 1 : Blocks.cut(next);
   }
 
   /** Splits a block; one that has to be made stays whole in a full pool. */

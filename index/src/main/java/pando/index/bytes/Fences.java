@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.PandoException;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
 import pando.index.blob.BlobSpace;
@@ -17,8 +18,12 @@ import pando.index.pool.Catalogue;
  * table. The first range begins with the empty string, which is left out. Thread-safe.
  *
  * <pre>
- * format 1 | for each other range: length 4 | the bytes
+ * format 1 | for each other range: length 4 | the bytes | zeros
  * </pre>
+ *
+ * <p>A lost compute server has an heir also in a full pool. So each process keeps a place of the
+ * size that the value has, and a value that would be shorter than the one before has zeros in the
+ * end.
  */
 final class Fences {
   private static final byte FORMAT = 1;
@@ -70,7 +75,17 @@ final class Fences {
         return null;
       }
       byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
-      return decoded(table, MemorySegment.ofArray(copy), word);
+      Partitioning read = decoded(table, MemorySegment.ofArray(copy), word);
+      keepPlaceFor(blobs, word);
+      return read;
+    }
+  }
+
+  private static void keepPlaceFor(Blobs blobs, long word) {
+    try {
+      blobs.keepPlaceFor(word);
+    } catch (PandoException e) {
+      // The table is read. Once there is another one, the process asks again.
     }
   }
 
@@ -79,7 +94,7 @@ final class Fences {
       List<MemorySegment> fences = new ArrayList<>();
       fences.add(MemorySegment.ofArray(new byte[0]));
       long at = 1;
-      while (at < bytes.byteSize()) {
+      while (fences.size() < table.servers()) {
         int length = bytes.get(Block.INT, at);
         fences.add(bytes.asSlice(at + Integer.BYTES, length));
         at += Integer.BYTES + length;
@@ -93,22 +108,24 @@ final class Fences {
 
   /** Writes a table in place of the one before, whose fences are freed. */
   void write(Catalogue catalogue, Partitioning table) {
-    MemorySegment bytes = encoded(table);
     long before = catalogue.beside();
     try (Blobs blobs = new Blobs(space)) {
-      long word = blobs.store(table.epoch(), bytes, 0, (int) bytes.byteSize());
+      MemorySegment bytes = encoded(table, table.servers() == 1 ? 0 : blobs.room(before));
+      int length = (int) bytes.byteSize();
+      long word = blobs.storeInPlaceOf(before, table.epoch(), bytes, 0, length);
       catalogue.writePartitioning(table, word);
       known = table;
       blobs.free(table.epoch() - 1, before);
     }
   }
 
-  private static MemorySegment encoded(Partitioning table) {
+  private static MemorySegment encoded(Partitioning table, int leastBytes) {
     long size = 1;
     for (int range = 1; range < table.servers(); range++) {
       size += Integer.BYTES + table.fenceOfRange(range).byteSize();
     }
-    MemorySegment bytes = MemorySegment.ofArray(new byte[Math.toIntExact(size)]);
+    byte[] all = new byte[Math.toIntExact(Math.max(size, leastBytes))];
+    MemorySegment bytes = MemorySegment.ofArray(all);
     bytes.set(JAVA_BYTE, 0, FORMAT);
     long at = 1;
     for (int range = 1; range < table.servers(); range++) {

@@ -44,7 +44,7 @@ final class Adoption {
 
   private final Failures failures = new Failures();
 
-  /** Bytes of the gifts. */
+  /** Bytes of the gifts of others. */
   private long given;
 
   /**
@@ -114,7 +114,7 @@ final class Adoption {
     }
     if (tree.gift() != RangeTree.OWN) {
       gifts.add(tree.gift());
-      given += space.bytesInUse() - bytes;
+      given += tree.giver() == context.number ? 0 : space.bytesInUse() - bytes;
     }
   }
 

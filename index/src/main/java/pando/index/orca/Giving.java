@@ -36,6 +36,7 @@ final class Giving implements Parting {
 
   private final Consumer<Runnable> quietly;
   private final OrcaServer giver;
+  private final Partitioning table;
   private final boolean whole;
   private long bound;
   private long low;
@@ -54,9 +55,11 @@ final class Giving implements Parting {
   private DirectoryNode rootKept;
   private ExtentAllocator space;
 
-  private Giving(Consumer<Runnable> quietly, OrcaServer giver, boolean whole) {
+  private Giving(
+      Consumer<Runnable> quietly, OrcaServer giver, Partitioning table, boolean whole) {
     this.quietly = quietly;
     this.giver = giver;
+    this.table = table;
     this.whole = whole;
     this.rootKept = giver.store.directory.root();
     this.space = giver.store.space.extents();
@@ -66,9 +69,10 @@ final class Giving implements Parting {
    * Begins to give all keys.
    *
    * @param quietly runs a step while operations and background tasks are kept out
+   * @param table the partition table by which the giver has the keys
    */
-  static Giving all(Consumer<Runnable> quietly, OrcaServer giver) {
-    Giving giving = new Giving(quietly, giver, true);
+  static Giving all(Consumer<Runnable> quietly, OrcaServer giver, Partitioning table) {
+    Giving giving = new Giving(quietly, giver, table, true);
     giving.bound = giver.low();
     giving.low = giver.low();
     giving.high = giver.high();
@@ -80,12 +84,17 @@ final class Giving implements Parting {
    * Begins to give some keys.
    *
    * @param quietly runs a step while operations and background tasks are kept out
+   * @param table the partition table by which the giver has the keys
    * @param bound finds the bound meanwhile
    * @param upper whether the keys from the bound on leave, or those below
    */
   static Giving part(
-      Consumer<Runnable> quietly, OrcaServer giver, LongSupplier bound, boolean upper) {
-    Giving giving = new Giving(quietly, giver, false);
+      Consumer<Runnable> quietly,
+      OrcaServer giver,
+      Partitioning table,
+      LongSupplier bound,
+      boolean upper) {
+    Giving giving = new Giving(quietly, giver, table, false);
     try {
       quietly.accept(() -> giving.begin(bound.getAsLong(), upper));
       if (giving.parting) {
@@ -126,7 +135,7 @@ final class Giving implements Parting {
     writeBack(context);
     OrcaRoots roots = new OrcaRoots(context, giver.store.root.table());
     roots.read();
-    roots.eraseBeyond(epoch - 1);
+    roots.eraseUnused(table);
     long root = whole ? giver.store.directory.root().address() : writePages(context);
     space.trim(context.worker, context.message);
     gift = roots.give(root, epoch, receiver, giver.number);

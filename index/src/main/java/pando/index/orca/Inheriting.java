@@ -1,13 +1,11 @@
 package pando.index.orca;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import pando.index.Partitioning;
 import pando.index.Partitioning.Bound;
 import pando.index.host.Parting;
-import pando.index.session.Failures;
 
 /**
  * Keys of a compute server that is lost: what the pool has of them, its tree and the gifts that it
@@ -17,21 +15,19 @@ final class Inheriting implements Parting {
   private final OrcaServer heir;
   private final int lost;
   private final Partitioning table;
-  private final BooleanSupplier isGiven;
-  private List<RangeTree> trees = List.of();
-  private final List<Integer> gifts = new ArrayList<>();
+  private final Supplier<Partitioning> current;
 
   /**
    * Begins to inherit.
    *
    * @param table the partition table by which the lost one has the keys
-   * @param isGiven returns whether a later table counts
+   * @param current returns the table that counts
    */
-  Inheriting(OrcaServer heir, int lost, Partitioning table, BooleanSupplier isGiven) {
+  Inheriting(OrcaServer heir, int lost, Partitioning table, Supplier<Partitioning> current) {
     this.heir = heir;
     this.lost = lost;
     this.table = table;
-    this.isGiven = isGiven;
+    this.current = current;
     heir.store.space.setInherits(true);
   }
 
@@ -44,14 +40,19 @@ final class Inheriting implements Parting {
   public void give(int receiver, Partitioning after) {
     heir.withContext(context -> {
       OrcaRoots roots = roots(context);
-      roots.eraseBeyond(table.epoch());
-      trees =
+      roots.eraseUnused(table);
+      List<RangeTree> trees =
           roots.trees(lost, table.lowOfServer(lost), table.highOfServer(lost), table.epoch(), true);
       // Of gifts of one epoch the last one counts, as the own tree may have keys of the others.
       trees.stream()
           .sorted(Comparator.comparingInt(RangeTree::gift))
-          .forEach(
-              tree -> gifts.add(roots.give(tree.page(), after.epoch(), receiver, tree.giver())));
+          .forEach(tree -> roots.give(tree.page(), after.epoch(), receiver, tree.giver()));
+      if (table.hasServer(receiver) && trees.stream().anyMatch(tree -> !tree.whole())) {
+        // One may lead to old leaves of keys that the heir has: it may have got them from the lost
+        // one, whose root was not written any more. If the heir ends, too, its own tree counts.
+        long own = heir.store.directory.root().address();
+        roots.give(own, after.epoch(), receiver, heir.number);
+      }
     });
   }
 
@@ -67,20 +68,11 @@ final class Inheriting implements Parting {
     heir.withContext(this::cleanUp);
   }
 
-  /** Erases the roots that count no more: the lost one's, or what was not given. */
+  /** Erases what the lost one had. Gifts that were not given are erased by the next change. */
   private void cleanUp(OrcaContext context) {
-    OrcaRoots roots = roots(context);
-    Failures failures = new Failures();
-    if (isGiven.getAsBoolean()) {
-      failures.collect(() -> roots.eraseOwn(lost));
-      for (RangeTree tree : trees) {
-        if (tree.gift() != RangeTree.OWN) {
-          failures.collect(() -> roots.erase(tree.gift()));
-        }
-      }
-    } else {
-      gifts.forEach(gift -> failures.collect(() -> roots.erase(gift)));
+    Partitioning after = current.get();
+    if (after.epoch() != table.epoch()) {
+      roots(context).eraseUnused(after);
     }
-    failures.rethrow();
   }
 }

@@ -210,22 +210,21 @@ public final class OrcaIndex extends HostedIndex<OrcaServer, OrcaWorker> {
 
   @Override
   protected Parting part(PoolChange change, OrcaServer giver, long key, boolean upper) {
-    return Giving.part(quietly(change), giver, () -> giver.cut(key), upper);
+    return Giving.part(quietly(change), giver, partitioning(), () -> giver.cut(key), upper);
   }
 
   @Override
   protected Parting partHalf(PoolChange change, OrcaServer giver) {
-    return Giving.part(quietly(change), giver, giver::middleFence, true);
+    return Giving.part(quietly(change), giver, partitioning(), giver::middleFence, true);
   }
 
   @Override
   protected Parting partWhole(PoolChange change, OrcaServer giver) {
-    return Giving.all(quietly(change), giver);
+    return Giving.all(quietly(change), giver, partitioning());
   }
 
   @Override
   protected Parting partLost(PoolChange change, OrcaServer heir, int lost) {
-    Partitioning table = partitioning();
-    return new Inheriting(heir, lost, table, () -> partitioning().epoch() != table.epoch());
+    return new Inheriting(heir, lost, partitioning(), this::partitioning);
   }
 }

@@ -8,6 +8,7 @@ import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
+import pando.index.Partitioning;
 import pando.index.orca.directory.DirectoryPage;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
@@ -133,19 +134,20 @@ final class OrcaRoots {
     }
     for (int gift = 0; gift < RootTable.GIFTS; gift++) {
       long second = giftWord(gift);
-      long of = RootTable.epochOfGift(second);
-      boolean counts =
-          giftRoot(gift) != 0
-              && RootTable.receiver(second) == owner
-              && of <= epoch
-              && (word == 0 || RootTable.isNewer(of, word));
-      if (counts) {
+      if (RootTable.receiver(second) == owner && counts(gift, epoch)) {
         long address = RootTable.giftAddress(table, gift);
-        candidates.add(
-            new Candidate(of, root(address, giftRoot(gift), RootTable.giver(second), gift)));
+        RangeTree tree = root(address, giftRoot(gift), RootTable.giver(second), gift);
+        candidates.add(new Candidate(RootTable.epochOfGift(second), tree));
       }
     }
     return candidates;
+  }
+
+  /** Returns whether a gift is there, and its receiver, if that has a range, is to take it on. */
+  private boolean counts(int gift, long epoch) {
+    long of = RootTable.epochOfGift(giftWord(gift));
+    long word = words[RootTable.receiver(giftWord(gift))];
+    return giftRoot(gift) != 0 && of <= epoch && (word == 0 || RootTable.isNewer(of, word));
   }
 
   /** READs a root; returns its tree, which counts for all keys that it has. */
@@ -207,16 +209,25 @@ final class OrcaRoots {
     write(RootTable.giftAddress(table, gift), 0);
   }
 
-  /** Erases the root word of a compute server without a range. */
-  void eraseOwn(int owner) {
-    write(RootTable.wordAddress(table, owner), 0);
-  }
-
-  /** Erases gifts of changes that were never made, as the table was READ. */
-  void eraseBeyond(long epoch) {
+  /**
+   * Erases what does not count, as the table was READ: gifts of changes that were never made, gifts
+   * that were taken on, and all that a compute server without a range had. Processes that end in
+   * the middle leave that behind; it would count again for one that gets keys later.
+   *
+   * @param partitioning the partition table before anybody gets keys
+   */
+  void eraseUnused(Partitioning partitioning) {
     for (int gift = 0; gift < RootTable.GIFTS; gift++) {
-      if (giftRoot(gift) != 0 && RootTable.epochOfGift(giftWord(gift)) > epoch) {
+      boolean isUsed =
+          partitioning.hasServer(RootTable.receiver(giftWord(gift)))
+              && counts(gift, partitioning.epoch());
+      if (giftRoot(gift) != 0 && !isUsed) {
         erase(gift);
+      }
+    }
+    for (int owner = 0; owner < RootTable.OWNERS; owner++) {
+      if (words[owner] != 0 && !partitioning.hasServer(owner)) {
+        write(RootTable.wordAddress(table, owner), 0);
       }
     }
   }

@@ -85,8 +85,10 @@ final class OrcaServer extends HostedServer {
   private void open(OrcaContext context, long table, long epoch) {
     OrcaRoots roots = new OrcaRoots(context, table);
     roots.read();
-    store.root.open(table, epoch, roots.word(number));
-    if (low() <= high()) {
+    boolean hasRange = low() <= high();
+    // A word of a range that it has lost is erased before it gets another one.
+    store.root.open(table, epoch, hasRange ? roots.word(number) : 0);
+    if (hasRange) {
       List<RangeTree> trees = roots.trees(number, low(), high(), epoch, true);
       RangeTree first = trees.getFirst();
       if (trees.size() == 1 && first.gift() == RangeTree.OWN && first.whole()) {

@@ -35,8 +35,9 @@ import pando.index.pool.NodePlaces;
  * <p>A <i>gift</i> is a tree of keys that have another owner from its epoch of the partition table
  * on, the receiver, until that has made it part of its own tree. While the table is older, it does
  * not count. It counts before the receiver's own tree, if that is older, and before older gifts. A
- * giver's own tree may still have the keys, if it died in between. Gifts are written and erased
- * under the lock of the partition table.
+ * giver's own tree may still have the keys, if it died in between. A process that dies may also
+ * leave gifts and words behind that do not count; they are erased before anybody gets keys. Gifts
+ * are written and erased under the lock of the partition table.
  */
 final class RootTable {
   /** Bytes of a table. */

@@ -9,8 +9,11 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import pando.fabric.ComputeServer;
+import pando.fabric.GlobalAddress;
+import pando.fabric.VerbList;
 import pando.fabric.local.LocalPool;
 import pando.index.BoundKey;
+import pando.index.Break;
 import pando.index.HookedFabric;
 import pando.index.NotServedHereException;
 import pando.index.Partitioning;
@@ -23,6 +26,9 @@ import pando.index.orca.OrcaOptions;
  * more.
  */
 final class ByteMoves implements AutoCloseable {
+  /** Where the partition table is. */
+  private static final long TABLE = GlobalAddress.of(0, 256);
+
   private final ByteOptions options;
   private final LocalPool pool;
   final HookedFabric[] fabrics;
@@ -30,6 +36,9 @@ final class ByteMoves implements AutoCloseable {
 
   /** A session of each. */
   final ByteSession[] sessions;
+
+  /** The least epoch of each that is not lost. */
+  private final int[] leastEpochs;
 
   private int epoch = 1;
 
@@ -40,6 +49,8 @@ final class ByteMoves implements AutoCloseable {
     this.fabrics = new HookedFabric[processes];
     this.indexes = new ByteIndex[processes];
     this.sessions = new ByteSession[processes];
+    this.leastEpochs = new int[processes];
+    Arrays.fill(leastEpochs, 1);
     attach(0);
     indexes[0] = ByteIndex.createAt(fabrics[0], options, 0);
     sessions[0] = indexes[0].session();
@@ -67,6 +78,11 @@ final class ByteMoves implements AutoCloseable {
     ComputeServer name = new ComputeServer(number, epoch++);
     fabrics[number] =
         new HookedFabric(pool.attach(name, name.epoch())).withThreads().withTasksByHand();
+    for (int other = 0; other < leastEpochs.length; other++) {
+      if (other != number) {
+        fabrics[number].fence(other, leastEpochs[other]);
+      }
+    }
   }
 
   /** Starts a compute server, again if it has been lost. */
@@ -84,11 +100,31 @@ final class ByteMoves implements AutoCloseable {
 
   /** Has a compute server lost: all memory servers refuse it from now on, and the others know. */
   void lose(int lost) {
+    leastEpochs[lost] = epoch;
     for (int number = 0; number < fabrics.length; number++) {
       if (number != lost) {
         fabrics[number].fence(lost, epoch);
       }
     }
+  }
+
+  /** Has a compute server end once the pool has another partition table. */
+  void endBehindTable(int number) {
+    boolean[] ended = {false};
+    fabrics[number].hookEach(
+        verbs ->
+            ended[0]
+                || (verbs.size() == 1
+                    && verbs.kind(0) == VerbList.Kind.WRITE
+                    && verbs.remote(0) == TABLE
+                    && verbs.length(0) > Long.BYTES),
+        posting -> {
+          if (ended[0]) {
+            throw Break.lost();
+          }
+          ended[0] = true;
+          posting.post();
+        });
   }
 
   /** Returns the newest table that any of them knows. */

@@ -14,11 +14,11 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import pando.fabric.GlobalAddress;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
-import pando.fabric.VerbList;
 import pando.index.BoundKey;
 import pando.index.Break;
 import pando.index.HookedFabric;
@@ -31,9 +31,6 @@ import pando.index.orca.OrcaOptions;
 @Timeout(300)
 class ByteMovesTest {
   private static final long POOL_BYTES = 16 << 20;
-
-  /** Where the partition table is. */
-  private static final long TABLE = GlobalAddress.of(0, 256);
 
   private final NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
 
@@ -79,25 +76,6 @@ class ByteMovesTest {
     index.restartLabels();
   }
 
-  /** Has a compute server end once the pool has another partition table. */
-  private static void endBehindTable(HookedFabric fabric) {
-    boolean[] ended = {false};
-    fabric.hookEach(
-        verbs ->
-            ended[0]
-                || (verbs.size() == 1
-                    && verbs.kind(0) == VerbList.Kind.WRITE
-                    && verbs.remote(0) == TABLE
-                    && verbs.length(0) > Long.BYTES),
-        posting -> {
-          if (ended[0]) {
-            throw Break.lost();
-          }
-          ended[0] = true;
-          posting.post();
-        });
-  }
-
   /** Both blocks that stay and blocks that leave get other labels where these are short. */
   @Test
   void shouldKeepBlocksThatGetOtherLabelsWhereTheGiverEnds() {
@@ -115,7 +93,7 @@ class ByteMovesTest {
       int last = blocks - blocks * 2 / 3;
       relabel(giver, blocks * 2 / 3, blocks, Long.MAX_VALUE - last);
       giver.flush();
-      endBehindTable(moves.fabrics[0]);
+      moves.endBehindTable(0);
       byte[] fence = ByteKeys.bytes(giver.directory.all()[blocks / 2].low());
       assertThatThrownBy(() -> split(moves, 0, fence, 1)).isInstanceOf(PandoException.class);
       moves.lose(0);
@@ -226,6 +204,55 @@ class ByteMovesTest {
         return;
       }
       model.put(key, value);
+    }
+  }
+
+  /** The heir has never stored the fences, which are long where there are many ranges. */
+  @ParameterizedTest
+  @ValueSource(ints = {3, 16})
+  void shouldTakeOverWhereThePoolIsFull(int processes) {
+    long seed = Seeds.of(3406);
+    for (int run = 0; run < Seeds.count(2, 10); run++) {
+      SplittableRandom random = new SplittableRandom(seed + run);
+      model.clear();
+      try (ByteMoves moves = new ByteMoves(processes, 1 << 20, ByteMoves.options(0))) {
+        for (int number = 1; number < processes; number++) {
+          byte[] fence = new byte[processes];
+          random.nextBytes(fence);
+          fence[0] = (byte) (number * 256 / processes);
+          split(moves, number - 1, fence, number);
+        }
+        for (int number = 0; number < processes; number++) {
+          moves.refresh(number);
+        }
+        fill(moves, random);
+        for (ByteIndex index : moves.indexes) {
+          index.flush();
+        }
+        int lost = 1 + random.nextInt(processes - 1);
+        moves.lose(lost);
+        assertThat(catchThrowable(moves.indexes[lost]::close)).isNotNull();
+        moves.indexes[lost - 1].partitions().orElseThrow().takeOver(lost, lost - 1);
+        check(moves);
+      } catch (Throwable e) {
+        throw new AssertionError("run=" + run, e);
+      }
+    }
+  }
+
+  /** Stores entries until no process has room for any. */
+  private void fill(ByteMoves moves, SplittableRandom random) {
+    int[] refused = new int[moves.indexes.length];
+    while (Arrays.stream(refused).min().orElseThrow() < 30) {
+      byte[] key = ByteKeys.draw(random, 8);
+      byte[] value = KeyedValue.draw(random, key, 300);
+      int owner = moves.owner(key);
+      try {
+        moves.sessions[owner].store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        model.put(key, value);
+      } catch (PoolFullException e) {
+        refused[owner]++;
+      }
     }
   }
 

@@ -71,6 +71,24 @@ class ByteVerbsTest {
     }
   }
 
+  /** As in a named map that has others behind it. */
+  @Test
+  void shouldFillBlocksWhereKeysAscendInFrontOfOthers() {
+    try (Fabric fabric = Pools.open(1, 64 << 20, 2703);
+        ByteIndex index = ByteIndex.create(fabric, ByteOptions.defaults());
+        BlockSession session = (BlockSession) index.session()) {
+      MemorySegment value = MemorySegment.ofArray(new byte[20]);
+      for (int i = 0; i < KEYS; i++) {
+        session.put(MemorySegment.ofArray("behind/%09d".formatted(i).getBytes(UTF_8)), value);
+      }
+      for (int i = 0; i < 9 * KEYS; i++) {
+        session.put(key(i), value);
+      }
+      int recordBytes = BlockSegment.LENGTHS_BYTES + 16 + 20;
+      assertThat(index.blocks()).isLessThan(10 * KEYS * recordBytes * 10 / 9 / 8_000 + 3);
+    }
+  }
+
   @Test
   void shouldMergeTheFullestBlocksWhereMemoryIsShort() {
     ByteOptions options =
