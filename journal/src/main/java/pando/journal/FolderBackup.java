@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FolderBackup {
   /*
-   * The manifest says which files count. It is read, they are copied, and it is read again: if it is
-   * still the same, none of them was removed or used again meanwhile, as that comes after a new
+   * The manifest says which files count. It is read, they are copied, and it is read again: if it
+   * is still the same, none of them was removed or used again meanwhile, as that comes after a new
    * manifest. Else, or where a file was gone, all begins anew; what is still named stays.
    *
    * A sorted file never changes, so it gets a second name. Segments do: each is copied up to its
