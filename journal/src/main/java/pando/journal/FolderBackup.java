@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FolderBackup {
   /*
-   * The manifest says which files count. It is read, they are copied, and it is read again: if it is
-   * still the same, none of them was removed or used again meanwhile, as that comes after a new
+   * The manifest says which files count. It is read, they are copied, and it is read again: if it
+   * is still the same, none of them was removed or used again meanwhile, as that comes after a new
    * manifest. Else, or where a file was gone, all begins anew; what is still named stays.
    *
    * A sorted file never changes, so it gets a second name. Segments do: each is copied up to its
@@ -40,15 +42,12 @@ public final class FolderBackup {
   private final Disk to;
   private final Duration most;
 
-  /** Sorted files that the copy has. */
-  private final List<Manifest.Sorted> linked = new ArrayList<>();
+  /** Sorted files that the copy has, and how many bytes of them were copied: 0 of those linked. */
+  private final Map<Manifest.Sorted, Long> sorted = new LinkedHashMap<>();
 
-  private final List<Manifest.Sorted> copied = new ArrayList<>();
+  /** Segments that the copy has, by their names, and how many bytes were copied. */
+  private final Map<String, Long> segments = new LinkedHashMap<>();
 
-  /** Segments that the copy has, by their names. */
-  private final List<String> segments = new ArrayList<>();
-
-  private long copiedBytes;
   private long end;
 
   private FolderBackup(Disk from, Disk to, Duration most) {
@@ -97,7 +96,13 @@ public final class FolderBackup {
     }
     to.force();
     manifest.store(to);
-    return new Report(linked.size(), copied.size() + segments.size(), copiedBytes, end);
+    int linked = Collections.frequency(sorted.values(), 0L);
+    int copied = sorted.size() - linked + segments.size();
+    long copiedBytes =
+        Stream.concat(sorted.values().stream(), segments.values().stream())
+            .mapToLong(Long::longValue)
+            .sum();
+    return new Report(linked, copied, copiedBytes, end);
   }
 
   /** Copies what a manifest names; returns the one that has come meanwhile, if one has. */
@@ -118,30 +123,23 @@ public final class FolderBackup {
   }
 
   private void removeWhatIsNotIn(Manifest manifest) throws IOException {
-    for (String name : segments) {
+    for (String name : segments.keySet()) {
       to.remove(name);
     }
     segments.clear();
-    for (List<Manifest.Sorted> files : List.of(linked, copied)) {
-      for (Manifest.Sorted file : files) {
-        if (!manifest.sorted().contains(file)) {
-          to.remove(file.name());
-        }
+    for (Manifest.Sorted file : sorted.keySet()) {
+      if (!manifest.sorted().contains(file)) {
+        to.remove(file.name());
       }
-      files.retainAll(manifest.sorted());
     }
+    sorted.keySet().retainAll(manifest.sorted());
   }
 
   private void copySorted(Manifest manifest) throws IOException {
     for (Manifest.Sorted file : manifest.sorted()) {
-      if (linked.contains(file) || copied.contains(file)) {
-        continue;
-      }
-      if (from.link(file.name(), to)) {
-        linked.add(file);
-      } else {
-        copiedBytes += FileCopy.copy(from, file.name(), to);
-        copied.add(file);
+      if (!sorted.containsKey(file)) {
+        boolean isLinked = from.link(file.name(), to);
+        sorted.put(file, isLinked ? 0 : FileCopy.copy(from, file.name(), to));
       }
     }
   }
@@ -151,8 +149,7 @@ public final class FolderBackup {
       for (LogTail.Part part : tail.parts()) {
         String name = part.segment().name();
         FileCopy.copyStart(from, name, part.end(), to);
-        segments.add(name);
-        copiedBytes += part.end();
+        segments.put(name, (long) part.end());
       }
       end = tail.end();
     }

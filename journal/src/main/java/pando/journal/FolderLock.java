@@ -41,8 +41,8 @@ final class FolderLock implements AutoCloseable {
     if (lock.isEmpty()) {
       String process = Files.exists(owner) ? Files.readString(owner).strip() : "unknown";
       throw new DataFolderException(
-          ("the folder is in use: folder=%s, process=%s; end that process first, as only a backup"
-                  + " is taken beside it")
+          ("the folder is in use: folder=%s, process=%s;"
+                  + " end that process first, as only a backup is taken beside it")
               .formatted(folder, process));
     }
     FolderLock made = new FolderLock(lock.get());

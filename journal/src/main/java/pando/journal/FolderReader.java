@@ -89,22 +89,26 @@ public final class FolderReader implements AutoCloseable {
   /** Tells of all records of the log that are not in sorted files yet. */
   public void records(RecordVisitor visitor) {
     for (LogTail.Part part : tail.parts()) {
-      MemorySegment memory = part.segment().memory();
       SegmentWalk walk = new SegmentWalk(part.segment());
       while (walk.end() < part.end() && walk.next()) {
-        long place = part.segment().first() + walk.at();
-        RecordVisitor.Kind kind = RecordVisitor.Kind.values()[walk.kind() - RecordFormat.PUT];
-        switch (kind) {
-          case SYNCED, CLOSED ->
-              visitor.visit(
-                  place, kind, NOTHING, memory.asSlice(walk.valueAt(), walk.valueBytes()));
-          case PAD, GROUP -> visitor.visit(place, kind, NOTHING, NOTHING);
-          case PUT, REMOVE -> {} // It is told of as a change.
-        }
-        walk.forEachChange((keyAt, keyBytes, valueBytes) ->
-            visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
+        visit(visitor, part.segment(), walk);
       }
     }
+  }
+
+  private static void visit(RecordVisitor visitor, LogSegment segment, SegmentWalk walk) {
+    long place = segment.first() + walk.at();
+    MemorySegment memory = segment.memory();
+    MemorySegment value = memory.asSlice(walk.valueAt(), walk.valueBytes());
+    switch (walk.kind()) {
+      case RecordFormat.SYNCED -> visitor.visit(place, RecordVisitor.Kind.SYNCED, NOTHING, value);
+      case RecordFormat.CLOSED -> visitor.visit(place, RecordVisitor.Kind.CLOSED, NOTHING, value);
+      case RecordFormat.PAD -> visitor.visit(place, RecordVisitor.Kind.PAD, NOTHING, NOTHING);
+      case RecordFormat.GROUP -> visitor.visit(place, RecordVisitor.Kind.GROUP, NOTHING, NOTHING);
+      default -> {} // PUT and REMOVE are told of as changes.
+    }
+    walk.forEachChange((keyAt, keyBytes, valueBytes) ->
+        visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
   }
 
   private static void visit(

@@ -13,8 +13,8 @@ public final class FolderRepair {
   /*
    * First all segments that have something behind the cut are copied into a folder of their own.
    * Then those that lie behind it are removed, the last one first, and the one that it goes through
-   * is replaced. Wherever that ends, the log is still damaged at the same place, or it is cut there,
-   * and what was cut is in the copies; so it can be done again.
+   * is replaced. Wherever that ends, the log is still damaged at the same place, or it is cut
+   * there, and what was cut is in the copies; so it can be done again.
    */
 
   private static final String KEPT = "cut-";

@@ -145,11 +145,6 @@ final class LogTail implements AutoCloseable {
     }
   }
 
-  /** Returns all segments, in ascending order. */
-  List<LogSegment> segments() {
-    return segments;
-  }
-
   /** Returns the segments that have records, in ascending order. */
   List<Part> parts() {
     return parts;

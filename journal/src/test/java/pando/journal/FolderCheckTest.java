@@ -94,7 +94,7 @@ class FolderCheckTest {
   void shouldFindEachChangeThatCounts() throws IOException {
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    TreeMap<String, String> whole = read(disk);
+    Map<String, String> whole = read(disk);
     List<String> names = disk.list();
     int found = 0;
     int mutations = JournalSeeds.count(1_500, 100_000, 1_000_000);
@@ -123,7 +123,7 @@ class FolderCheckTest {
     assertThat(found).isGreaterThan(mutations / 10);
   }
 
-  private static TreeMap<String, String> read(FaultyDisk disk) throws IOException {
+  private static Map<String, String> read(FaultyDisk disk) throws IOException {
     TreeMap<String, String> found = new TreeMap<>();
     try (FolderReader reader = FolderReader.open(disk, () -> {});
         EntryStream entries = reader.entries()) {

@@ -9,9 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,7 +33,7 @@ class FolderRepairTest {
   @BeforeEach
   void write() throws IOException {
     CountDownLatch isTaken = new CountDownLatch(1);
-    AtomicReference<FaultyDisk> taken = new AtomicReference<>();
+    AtomicReference<@Nullable FaultyDisk> taken = new AtomicReference<>();
     disk.withHook((_, step) -> {
       if (disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).count() > 3
           && taken.compareAndSet(null, disk.kill())) {
@@ -42,7 +44,7 @@ class FolderRepairTest {
       }
     });
     script.run(disk, CHANGES);
-    disk = taken.get();
+    disk = Objects.requireNonNull(taken.get());
     for (String name : disk.list()) {
       try (DiskFile file = disk.open(name)) {
         file.force();

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,7 +25,7 @@ class FolderRestoreTest {
 
   @TempDir private Path directory;
 
-  private TreeMap<String, String> read(Disk from) throws IOException {
+  private Map<String, String> read(Disk from) throws IOException {
     try (DataFolder folder = script.open(from)) {
       return FolderScript.read(folder);
     }
@@ -35,7 +35,7 @@ class FolderRestoreTest {
   void shouldHaveTheSameEntriesUnderAnotherId() throws IOException {
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    TreeMap<String, String> expected = read(disk.kill());
+    Map<String, String> expected = read(disk.kill());
     FaultyDisk copy = new FaultyDisk();
     FolderReport report = FolderRestore.restore(disk, copy);
     assertThat(report.entries()).isEqualTo(expected.size());

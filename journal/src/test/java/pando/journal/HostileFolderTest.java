@@ -25,24 +25,24 @@ class HostileFolderTest {
     int count = file.read(0, all);
     assertThat(count).isEqualTo(bytes);
     int at = random.nextInt(random.nextBoolean() ? bytes : Math.min(bytes, 8_192));
-    switch (random.nextInt(3)) {
+    return switch (random.nextInt(3)) {
       case 0 -> {
         all.put(at, (byte) (all.get(at) ^ 1 << random.nextInt(Byte.SIZE)));
         file.write(at, all.slice(at, 1));
-        return "bit at " + at;
+        yield "bit at " + at;
       }
       case 1 -> {
         all.put(at, (byte) random.nextInt());
         file.write(at, all.slice(at, 1));
-        return "byte at " + at;
+        yield "byte at " + at;
       }
       default -> {
         int from = random.nextInt(bytes);
         int length = random.nextInt(Math.min(bytes - Math.max(at, from), 600) + 1);
         file.write(at, all.slice(from, length));
-        return "%s bytes from %s to %s".formatted(length, from, at);
+        yield "%s bytes from %s to %s".formatted(length, from, at);
       }
-    }
+    };
   }
 
   @Test
