@@ -217,12 +217,18 @@ class FolderDoorTest {
               clients.add(door.raw());
               clients.getLast().send(request("SET", "k" + i, "v"));
             }
+            try (RawClient other = door.raw()) {
+              while (!other.ask("DBSIZE").equals(":4")) {
+                Thread.onSpinWait();
+              }
+            }
             clients.get(0).send(request("QUIT"));
+            clients.get(1).send(request("INCR", "k"));
             clients.get(1).socket().shutdownOutput();
             clients.get(2).send("*x\r\n");
             clients.get(3).close();
             try (RawClient other = door.raw()) {
-              awaitLogged(door, 0, other);
+              awaitLogged(door, 0, other); // so that the event loop has seen all of this
             }
             assertNoReply(clients.get(0));
           }
@@ -233,6 +239,7 @@ class FolderDoorTest {
               assertThat(clients.get(i).reply()).isEqualTo("+OK");
             }
             assertThat(clients.get(0).reply()).isEqualTo("+OK");
+            assertThat(clients.get(1).reply()).isEqualTo(":1");
             assertThat(clients.get(2).reply()).startsWith("-ERR Protocol error: ");
             for (int i = 0; i < 3; i++) {
               assertThat(clients.get(i).ends()).isTrue();
@@ -242,7 +249,7 @@ class FolderDoorTest {
               while (door.door().clients() > 1) {
                 assertThat(other.ask("PING")).isEqualTo("+PONG");
               }
-              assertThat(other.ask("DBSIZE")).isEqualTo(":4");
+              assertThat(other.ask("DBSIZE")).isEqualTo(":5");
               assertThat(door.door().waitingBytes()).isZero();
             }
           }
@@ -265,7 +272,11 @@ class FolderDoorTest {
     try (FolderDoor door = FolderDoor.open(disk, SyncPolicy.ALWAYS);
         RawClient client = door.raw();
         RawClient behind = door.raw();
+        RawClient reader = door.raw();
         RawClient other = door.raw()) {
+      for (int i = 0; i < 5; i++) { // so that later reads are long
+        assertThat(reader.ask("SET", "large", "x".repeat(60_000))).isEqualTo("+OK");
+      }
       disk.holdForces();
       try {
         behind.send("SET k v\r\nFLUSHALL\r\nQUIT\r\n"); // in one read
@@ -277,9 +288,16 @@ class FolderDoorTest {
         while (!other.ask("DBSIZE").equals(":2000")) {
           Thread.onSpinWait();
         }
-        assertThat(other.ask("PING")).isEqualTo("+PONG");
+        reader.send("SET k v\r\nMGET" + " none".repeat(1_100) + "\r\n"); // in one read, too
+        while (!other.ask("INFO", "stats").contains("keyspace_misses:1100\r\n")) {
+          Thread.onSpinWait();
+        }
+        for (int i = 0; i < 3; i++) {
+          assertThat(other.ask("PING")).isEqualTo("+PONG");
+        }
         assertNoReply(client);
         assertNoReply(behind);
+        assertNoReply(reader);
       } finally {
         disk.letForcesGo();
       }
@@ -288,6 +306,8 @@ class FolderDoorTest {
         assertThat(behind.reply()).isEqualTo("+OK");
       }
       assertThat(behind.ends()).isTrue();
+      assertThat(reader.reply()).isEqualTo("+OK");
+      assertThat(reader.reply()).startsWith("[nil, nil, ");
     }
   }
 
