@@ -13,11 +13,8 @@ class MergerTest {
   private static final int KEYS = 200;
 
   private static void put(Log log, int key) {
-    RecordBuilder record =
-        new RecordBuilder()
-            .put(
-                MemorySegment.ofArray(new byte[] {(byte) key}),
-                MemorySegment.ofArray(new byte[900]));
+    MemorySegment bytes = MemorySegment.ofArray(new byte[] {(byte) key});
+    RecordBuilder record = new RecordBuilder().put(bytes, MemorySegment.ofArray(new byte[900]));
     log.reserve(record.bytes());
     log.append(record);
   }
