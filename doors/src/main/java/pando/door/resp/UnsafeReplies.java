@@ -26,6 +26,7 @@ final class UnsafeReplies {
    * @param many where they lie else
    * @param held what they hold of the budget
    */
+  @SuppressWarnings("ArrayRecordComponent") // Nobody compares them.
   private record KeptReply(byte[] few, List<Block> many, long held) {}
 
   UnsafeReplies(RespLane lane, Unread unread) {

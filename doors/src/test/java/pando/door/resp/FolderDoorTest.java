@@ -96,8 +96,7 @@ class FolderDoorTest {
 
   /** Counts up, reads another one's counter, and looks now and then what a crash would leave. */
   private static void count(
-      FaultyFolder disk, RawClient client, int number, SplittableRandom random)
-      throws IOException {
+      FaultyFolder disk, RawClient client, int number, SplittableRandom random) throws IOException {
     String own = "c" + number;
     int count = 0;
     for (int round = 0; round < ROUNDS; round++) {
