@@ -21,6 +21,7 @@ import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
+import pando.durable.DurableStrings;
 import pando.fabric.Fabric;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpFabric;
@@ -28,6 +29,9 @@ import pando.fabric.tcp.TcpOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
+import pando.journal.DataFolder;
+import pando.journal.LogOptions;
+import pando.journal.SyncPolicy;
 import pando.map.Pando;
 import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
@@ -82,6 +86,15 @@ final class CodeOfPages {
 
   static void door(ByteIndex index) throws IOException, InterruptedException {
     try (RespDoor door = RespDoor.open(index, RespOptions.loopback(6379))) {
+      door.awaitClosed();
+    }
+  }
+
+  static void folderDoor(Path path, Fabric fabric) throws IOException, InterruptedException {
+    LogOptions options = LogOptions.defaults().withSync(SyncPolicy.ALWAYS);
+    try (DataFolder folder = DataFolder.open(path, DurableStrings.KIND, options);
+        DurableStrings strings = DurableStrings.open(folder, ByteOptions.defaults(), fabric);
+        RespDoor door = RespDoor.open(strings, RespOptions.loopback(6379))) {
       door.awaitClosed();
     }
   }

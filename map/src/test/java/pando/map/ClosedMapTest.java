@@ -165,7 +165,8 @@ class ClosedMapTest {
     for (String pool : List.of("", "local", "tcp:host:1", "shm")) {
       assertThatIllegalArgumentException()
           .isThrownBy(() -> Pando.open(pool))
-          .withMessageStartingWith("no such pool: pool=" + pool + ", known: local:, local:DIR, shm:NAME");
+          .withMessageStartingWith(
+              "no such pool: pool=" + pool + ", known: local:, local:DIR, shm:NAME");
     }
     assertThatExceptionOfType(RegistryException.class)
         .isThrownBy(() -> Pando.open("shm:no-such-server-of-a-test"))
