@@ -119,12 +119,13 @@ public final class Log implements AutoCloseable {
     try {
       while (true) {
         check();
-        if (!segments.areTooManyFull() && reserved + bytes <= available(at)) {
+        boolean hasRoom = reserved + bytes <= available(at);
+        if (hasRoom && !segments.areTooManyFull()) {
           reserved += bytes;
           return;
         }
         checkOpen();
-        segments.awaitRoom(bytes);
+        segments.awaitRoom(bytes, !hasRoom);
       }
     } finally {
       lock.unlock();
@@ -191,11 +192,17 @@ public final class Log implements AutoCloseable {
     if (segment == null || endOfChanges(segment) - at < bytes) {
       segment = roll();
     }
-    boolean wasRoomy = at <= segment.bytes() / 2;
+    int before = at;
     segment.write(at, record, bytes, sums, inner);
     at += bytes;
     end = segment.first() + at;
-    if (wasRoomy && at > segment.bytes() / 2) {
+    wantNext(segment, before);
+  }
+
+  /** Asks for the next segment, if this one has become more than half full. */
+  private void wantNext(LogSegment segment, int before) {
+    int half = segment.bytes() / 2;
+    if (before <= half && at > half) {
       segments.want();
     }
   }
@@ -240,7 +247,7 @@ public final class Log implements AutoCloseable {
         if (segments.ready() > 0) {
           return roll().first();
         }
-        segments.awaitRoom(options.segmentBytes());
+        segments.awaitRoom(options.segmentBytes(), true);
       }
     } finally {
       lock.unlock();
@@ -268,10 +275,12 @@ public final class Log implements AutoCloseable {
       int behind = page + RecordFormat.SYNCED_BYTES;
       boolean fits = kind == RecordFormat.CLOSED || behind <= endOfChanges(segment);
       if (fits && reserved <= available(behind)) {
+        int before = at;
         pad(segment, page);
         marks.mark(kind, synced);
         segment.write(at, marks, RecordFormat.SYNCED_BYTES, sums, marks.innerSum());
         at += RecordFormat.SYNCED_BYTES;
+        wantNext(segment, before);
       }
     } catch (Throwable e) {
       fail(e);

@@ -13,6 +13,7 @@ import java.util.HexFormat;
 import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
 
 /**
  * A file of the log, mapped. Records follow its header, and none crosses its end. A place in the
@@ -88,16 +89,25 @@ final class LogSegment implements AutoCloseable {
       }
       return finish(disk, file, file.map(), id, first);
     } catch (Throwable e) {
-      file.close();
+      Closing.after(e, file::close);
+      giveRoomBack(disk, name + Manifest.NEW, e);
       throw e;
+    }
+  }
+
+  /** Removes a file that was not finished: on a full disk, others need its room. */
+  private static void giveRoomBack(Disk disk, String name, Throwable failure) {
+    try {
+      disk.remove(name);
+    } catch (IOException e) {
+      failure.addSuppressed(e);
     }
   }
 
   /** Makes a segment of the file of this one, whose records are not needed any more. */
   LogSegment renew(Disk disk, UUID id, long newFirst) throws IOException {
-    String newName = nameOf(newFirst);
-    disk.rename(name, newName + Manifest.NEW);
     try {
+      disk.rename(name, nameOf(newFirst) + Manifest.NEW);
       return finish(disk, file, memory, id, newFirst);
     } catch (Throwable e) {
       file.close();

@@ -153,10 +153,14 @@ final class Segments {
    * Waits until there may be more room: its caller looks, and comes again.
    *
    * @param bytes that are needed, for the message
+   * @param needsSegment whether another segment has to be made, also where some are ready: others
+   *     have reserved what these have, and may never use it
    * @throws LogFullException if the disk has none
    */
   @SuppressWarnings("WaitNotInLoop") // Those that call it look again.
-  void awaitRoom(long bytes) {
+  void awaitRoom(long bytes, boolean needsSegment) {
+    wanted |= needsSegment;
+    work.signalAll();
     Exception cause = noRoom;
     if (cause != null) {
       throw new LogFullException(
@@ -164,7 +168,6 @@ final class Segments {
               .formatted(disk, bytes, cause.getMessage()),
           cause);
     }
-    want();
     roomChanged.awaitUninterruptibly();
   }
 
@@ -263,7 +266,7 @@ final class Segments {
       lock.unlock();
     }
     if (!isSpare) {
-      oldest.remove(disk);
+      remove(oldest);
     }
     return true;
   }
