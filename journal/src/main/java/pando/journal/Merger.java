@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -156,7 +157,15 @@ final class Merger implements AutoCloseable {
   private void merge(List<Manifest.Sorted> some) throws IOException {
     long from = some.getFirst().from();
     long to = some.getLast().to();
-    EntryStream entries = files.read(some, List.of(), from != 0);
+    EntryStream entries;
+    try {
+      entries = files.read(some, List.of(), from != 0);
+    } catch (DamagedLogException | NoSuchFileException e) {
+      if (folder.manifest().sorted().containsAll(some)) {
+        throw e;
+      }
+      return; // A load has removed them meanwhile.
+    }
     Manifest.Sorted made = files.write(from, to, entries, () -> closing);
     if (made == null) {
       return;
