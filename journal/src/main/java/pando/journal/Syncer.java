@@ -239,7 +239,13 @@ final class Syncer {
     } finally {
       lock.unlock();
     }
-    due.forEach(Runnable::run);
+    for (Runnable task : due) {
+      try {
+        task.run();
+      } catch (Throwable e) {
+        log.fail(e); // Those behind it are told all the same.
+      }
+    }
   }
 
   /** Has all on the disk, and ends the thread. */

@@ -8,6 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -169,6 +171,42 @@ class FolderFaultsTest {
         hasRoom = appends(log, 1);
       }
       assertThat(size).isPositive();
+    }
+  }
+
+  @Test
+  void shouldTellAllThatWaitWhereOneThrows() throws Exception {
+    FaultyDisk disk = new FaultyDisk();
+    DataFolder folder = DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.NO), () -> {});
+    Log log = folder.begin();
+    log.reserve(2 * record(1).bytes());
+    long first = log.append(record(1));
+    long second = log.append(record(2));
+    CountDownLatch bothWait = new CountDownLatch(1);
+    CountDownLatch told = new CountDownLatch(1);
+    disk.withHook((_, text) -> {
+      if (text.startsWith("force log-")) {
+        await(bothWait);
+      }
+    });
+    log.whenSynced(
+        first,
+        () -> {
+          throw new IllegalStateException("a task that throws");
+        });
+    log.whenSynced(second, told::countDown);
+    bothWait.countDown();
+    assertThat(told.await(20, TimeUnit.SECONDS)).isTrue();
+    assertThatThrownBy(folder::close)
+        .isInstanceOf(LogFailedException.class)
+        .hasMessageContaining("a task that throws");
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 }
