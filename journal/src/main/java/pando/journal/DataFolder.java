@@ -266,12 +266,16 @@ public final class DataFolder implements AutoCloseable {
       throw new IllegalArgumentException("no names of codecs: codecs=" + names);
     }
     try {
-      synchronized (lock) {
-        store(manifest.withCodecs(names));
-      }
+      CallersWork.run(() -> storeCodecs(names));
     } catch (IOException e) {
       throw new DataFolderException(
           "the manifest cannot be written: folder=%s, cause=%s".formatted(disk, e), e);
+    }
+  }
+
+  private void storeCodecs(String names) throws IOException {
+    synchronized (lock) {
+      store(manifest.withCodecs(names));
     }
   }
 

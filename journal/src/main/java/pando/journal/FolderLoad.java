@@ -55,7 +55,7 @@ public final class FolderLoad implements AutoCloseable {
    */
   public void finish() {
     try {
-      folder.finish(file.finish());
+      CallersWork.run(() -> folder.finish(file.finish()));
     } catch (Throwable e) {
       folder.log().fail(e);
       folder.log().check();

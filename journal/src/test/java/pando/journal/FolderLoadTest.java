@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A folder whose entries are written anew. */
 class FolderLoadTest {
@@ -35,6 +38,33 @@ class FolderLoadTest {
       try (DataFolder folder = open()) {
         assertThat(FolderScript.read(folder)).hasSize(1);
       }
+    }
+  }
+
+  @AfterEach
+  void endInterrupt() {
+    boolean _ = Thread.interrupted();
+  }
+
+  @Test
+  void shouldFinishWhereTheCallerIsInterrupted(@TempDir Path directory) throws IOException {
+    LogOptions options = new LogOptions(SyncPolicy.NO, LogOptions.SEGMENT_BYTES_MIN);
+    try (DataFolder folder = DataFolder.open(directory, "words", options)) {
+      Log log = folder.begin();
+      try (FolderLoad load = folder.load()) {
+        load.append(1, 1);
+        Thread.currentThread().interrupt();
+        load.finish();
+      }
+      folder.setCodecs("longs longs");
+      assertThat(Thread.interrupted()).isTrue();
+      RecordBuilder change = new RecordBuilder().putWord(2, 2);
+      log.reserve(change.bytes());
+      log.awaitSynced(log.append(change));
+    }
+    try (DataFolder folder = DataFolder.open(directory, "words", options)) {
+      assertThat(FolderScript.read(folder)).hasSize(2);
+      assertThat(folder.codecs()).isEqualTo("longs longs");
     }
   }
 }
