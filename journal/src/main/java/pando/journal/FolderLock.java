@@ -9,6 +9,8 @@ import pando.fabric.memory.ProcessLock;
 
 /** The lock of a folder, which one process has at a time. It ends with the process, however. */
 final class FolderLock implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
   static final String NAME = "lock";
 
   /** The file that says which process has the lock. */
@@ -39,19 +41,30 @@ final class FolderLock implements AutoCloseable {
     Optional<ProcessLock> lock = ProcessLock.tryAcquire(file);
     Path owner = folder.resolve(OWNER);
     if (lock.isEmpty()) {
-      String process = Files.exists(owner) ? Files.readString(owner).strip() : "unknown";
       throw new DataFolderException(
           ("the folder is in use: folder=%s, process=%s;"
                   + " end that process first, as only a backup is taken beside it")
-              .formatted(folder, process));
+              .formatted(folder, nameIn(owner)));
     }
-    FolderLock made = new FolderLock(lock.get());
+    writeName(owner);
+    return new FolderLock(lock.get());
+  }
+
+  private static String nameIn(Path owner) {
+    try {
+      String name = Files.readString(owner).strip();
+      return name.isEmpty() ? "unknown" : name;
+    } catch (IOException e) {
+      return "unknown"; // It is for this message alone.
+    }
+  }
+
+  /** Says which process has the lock, unless the disk has no room for that. */
+  private static void writeName(Path owner) {
     try {
       Files.writeString(owner, ProcessHandle.current().pid() + "\n");
-      return made;
-    } catch (Throwable e) {
-      made.close();
-      throw e;
+    } catch (IOException e) {
+      LOG.log(System.Logger.Level.WARNING, "others are not told who has the folder: " + owner, e);
     }
   }
 
