@@ -31,6 +31,7 @@ import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
 import pando.journal.DataFolder;
+import pando.journal.LogFailedException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -94,11 +95,15 @@ final class ServeClientsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     dataOption.check(poolOption.isLocal());
-    return switch (settingOptions.served(defaults, settingOptions.all())) {
-      case ByteOptions strings -> serveStrings(strings);
-      case IndexOptions words -> serveWords(words);
-      default -> throw new IllegalStateException("not served: system=" + defaults.system());
-    };
+    try {
+      return switch (settingOptions.served(defaults, settingOptions.all())) {
+        case ByteOptions strings -> serveStrings(strings);
+        case IndexOptions words -> serveWords(words);
+        default -> throw new IllegalStateException("not served: system=" + defaults.system());
+      };
+    } catch (LogFailedException e) { // of the close, too
+      return CommandFailures.print(e, spec, DataOption.LOG_FAILED);
+    }
   }
 
   private int serveWords(IndexOptions options) throws InterruptedException {

@@ -30,6 +30,7 @@ import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
 import pando.journal.DataFolder;
 import pando.journal.Log;
+import pando.journal.LogFailedException;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -149,6 +150,8 @@ final class ServeCommand implements Callable<Integer> {
       }
       out.flush();
       return awaitClosed(open);
+    } catch (LogFailedException e) { // of the close, too
+      return CommandFailures.print(e, spec, DataOption.LOG_FAILED);
     }
   }
 

@@ -2,6 +2,11 @@ package pando.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +39,24 @@ class DataOptionTest extends CommandFixture {
         }
       }
     }
+  }
+
+  /** A file that is cut off takes nothing more: an access to its mapping fails. */
+  @ParameterizedTest
+  @ValueSource(strings = {"orca", "byte-strings"})
+  void shouldEndWhereTheLogFails(String index) throws Exception {
+    try (RunningCommand server = serve(index)) {
+      String address = "--server=" + server.found("for clients at (\\S+), pool local:");
+      try (DirectoryStream<Path> log =
+          Files.newDirectoryStream(directory.resolve("data"), "log-*")) {
+        for (Path segment : log) {
+          FileChannel.open(segment, StandardOpenOption.WRITE).truncate(0).close();
+        }
+      }
+      assertThat(execute("client", "put", address, "1", "7")).isEqualTo(1);
+      assertThat(server.exitCode()).isEqualTo(5);
+    }
+    assertThat(err.toString()).contains("the log has failed");
   }
 
   @Test

@@ -3,15 +3,19 @@ package pando.cli;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import picocli.CommandLine;
 
 /** A command that serves until it is interrupted, in a thread of its own. */
 public final class RunningCommand implements AutoCloseable {
   private final StringWriter told;
+  private final FutureTask<Integer> running;
   private final Thread thread;
 
-  private RunningCommand(StringWriter told, Thread thread) {
+  private RunningCommand(StringWriter told, FutureTask<Integer> running, Thread thread) {
     this.told = told;
+    this.running = running;
     this.thread = thread;
   }
 
@@ -28,14 +32,20 @@ public final class RunningCommand implements AutoCloseable {
         };
     CommandLine pando = Main.commandLine();
     pando.setOut(new PrintWriter(told)).setErr(new PrintWriter(err));
-    Thread thread =
-        Thread.ofPlatform()
-            .start(() -> {
-              pando.execute(arguments);
-              serves.countDown();
-            });
+    FutureTask<Integer> running =
+        new FutureTask<>(() -> {
+          int exitCode = pando.execute(arguments);
+          serves.countDown();
+          return exitCode;
+        });
+    Thread thread = Thread.ofPlatform().start(running);
     serves.await();
-    return new RunningCommand(told, thread);
+    return new RunningCommand(told, running, thread);
+  }
+
+  /** Waits until it has ended by itself; returns its exit code. */
+  public int exitCode() throws InterruptedException, ExecutionException {
+    return running.get();
   }
 
   /** Returns what it has said that has a form: the first group of a pattern. */
