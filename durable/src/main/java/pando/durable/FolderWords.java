@@ -2,28 +2,15 @@ package pando.durable;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import pando.index.EntrySource;
-import pando.index.bytes.ByteStrings;
 import pando.journal.DamagedLogException;
 import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
+import pando.journal.EntryWords;
 
 /** The entries of a folder of words. */
-final class FolderWords implements EntrySource {
-  private static final ValueLayout.OfLong VALUE =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  private final DataFolder folder;
-  private final EntryStream entries;
-
-  FolderWords(DataFolder folder, EntryStream entries) {
-    this.folder = folder;
-    this.entries = entries;
-  }
-
+record FolderWords(DataFolder folder, EntryStream entries) implements EntrySource {
   @Override
   public boolean next() {
     return next(folder, entries);
@@ -41,12 +28,12 @@ final class FolderWords implements EntrySource {
 
   @Override
   public long key() {
-    return word(entries.key()).get(ByteStrings.WORD, 0) ^ Long.MIN_VALUE;
+    return EntryWords.key(word(entries.key()));
   }
 
   @Override
   public long value() {
-    return word(entries.value()).get(VALUE, 0);
+    return EntryWords.value(word(entries.value()));
   }
 
   private MemorySegment word(MemorySegment bytes) {

@@ -138,7 +138,7 @@ public final class DataFolder implements AutoCloseable {
   private static void removeLeftovers(Disk disk, Manifest manifest) throws IOException {
     List<String> named = manifest.sorted().stream().map(Manifest.Sorted::name).toList();
     for (String name : disk.list()) {
-      long first = LogTail.firstOf(name);
+      long first = LogSegment.firstOf(name);
       boolean isSorted = Manifest.Sorted.isName(name) && !named.contains(name);
       if (isLeftover(name) || isSorted || (first >= 0 && first < manifest.logFrom())) {
         disk.remove(name);

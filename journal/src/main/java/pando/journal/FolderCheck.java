@@ -91,7 +91,7 @@ public final class FolderCheck {
     int segments = 0;
     long bytes = 0;
     for (String name : disk.list()) {
-      boolean isSegment = LogTail.firstOf(name) >= manifest.logFrom();
+      boolean isSegment = LogSegment.firstOf(name) >= manifest.logFrom();
       segments += isSegment ? 1 : 0;
       boolean counts =
           isSegment

@@ -1,20 +1,13 @@
 package pando.journal;
 
-import static pando.journal.RecordFormat.LONG;
-
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * A load of a folder, all of whose entries are written anew. They count once {@link #finish}
  * returns: until then, and if this is closed before, the folder keeps what it had. Not thread-safe.
  */
 public final class FolderLoad implements AutoCloseable {
-  private static final ValueLayout.OfLong KEY_WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-
   private final DataFolder folder;
   private final NewSortedFile file;
   private final MemorySegment key = MemorySegment.ofArray(new byte[Long.BYTES]);
@@ -38,12 +31,10 @@ public final class FolderLoad implements AutoCloseable {
     }
   }
 
-  /**
-   * As {@link #append(MemorySegment, MemorySegment)}, of words, as {@link RecordBuilder} has them.
-   */
+  /** As {@link #append(MemorySegment, MemorySegment)}, of words. */
   public void append(long itsKey, long itsValue) {
-    key.set(KEY_WORD, 0, itsKey ^ Long.MIN_VALUE);
-    value.set(LONG, 0, itsValue);
+    EntryWords.setKey(key, 0, itsKey);
+    EntryWords.setValue(value, 0, itsValue);
     append(key, value);
   }
 

@@ -79,7 +79,7 @@ public final class FolderRepair {
     Manifest manifest = FolderAccess.manifest(disk);
     TreeSet<Long> behind = new TreeSet<>();
     for (String name : disk.list()) {
-      behind.add(LogTail.firstOf(name));
+      behind.add(LogSegment.firstOf(name));
     }
     behind.removeIf(first -> first < manifest.logFrom());
     long records = 0;
@@ -104,7 +104,7 @@ public final class FolderRepair {
       disk.force();
     }
     if (through != null) {
-      FileCopy.copyStart(disk, through, at - LogTail.firstOf(through), disk);
+      FileCopy.copyStart(disk, through, at - LogSegment.firstOf(through), disk);
       disk.force();
     }
     int segments = behind.size() + (through == null ? 0 : 1);

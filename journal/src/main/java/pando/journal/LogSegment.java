@@ -1,17 +1,14 @@
 package pando.journal;
 
-import static pando.journal.RecordFormat.INT;
-import static pando.journal.RecordFormat.LONG;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.UUID;
-import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
@@ -38,7 +35,9 @@ final class LogSegment implements AutoCloseable {
   static final int HEADER_BYTES = RecordFormat.PAGE;
   static final String PREFIX = "log-";
 
-  private static final long MAGIC = 0x3147_4C4F_444E_4150L; // "PANDOLG1"
+  private static final int NAME_LENGTH = PREFIX.length() + 2 * Long.BYTES;
+
+  private static final long MAGIC = FileBytes.magic("PANDOLG1");
   private static final int VERSION = 1;
 
   private static final int VERSION_AT = 8;
@@ -49,9 +48,6 @@ final class LogSegment implements AutoCloseable {
   private static final int SALT_AT = 48;
   private static final int USED = 56;
   private static final int SUM_AT = HEADER_BYTES - Integer.BYTES;
-
-  private static final ValueLayout.OfLong BIG_ENDIAN =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   private static final int ZEROS = 1 << 20;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -75,6 +71,18 @@ final class LogSegment implements AutoCloseable {
   /** Returns the name of the segment that begins at a place. */
   static String nameOf(long first) {
     return PREFIX + HexFormat.of().toHexDigits(first);
+  }
+
+  /** Returns the place that a name of a segment has, -1 if it is no such name. */
+  static long firstOf(String name) {
+    if (name.length() != NAME_LENGTH || !name.startsWith(PREFIX)) {
+      return -1;
+    }
+    try {
+      return HexFormat.fromHexDigitsToLong(name, PREFIX.length(), NAME_LENGTH);
+    } catch (IllegalArgumentException e) {
+      return -1; // It is somebody else's file.
+    }
   }
 
   /** Makes a segment. It is on the disk, and may be used, when this returns. */
@@ -122,12 +130,11 @@ final class LogSegment implements AutoCloseable {
     memory.set(LONG, 0, MAGIC);
     memory.set(INT, VERSION_AT, VERSION);
     memory.set(INT, HEADER_BYTES_AT, HEADER_BYTES);
-    memory.set(BIG_ENDIAN, ID_AT, id.getMostSignificantBits());
-    memory.set(BIG_ENDIAN, ID_AT + Long.BYTES, id.getLeastSignificantBits());
+    FileBytes.setId(memory, ID_AT, id);
     memory.set(LONG, FIRST_AT, first);
     memory.set(LONG, BYTES_AT, memory.byteSize());
     memory.set(LONG, SALT_AT, RANDOM.nextLong());
-    memory.set(INT, SUM_AT, sumOfHeader(memory));
+    memory.set(INT, SUM_AT, FileBytes.sum(memory, 0, SUM_AT));
     file.force();
     disk.rename(name + Manifest.NEW, name);
     disk.force();
@@ -161,7 +168,7 @@ final class LogSegment implements AutoCloseable {
     if (memory.get(LONG, 0) != MAGIC) {
       return "it does not begin with PANDOLG1";
     }
-    if (memory.get(INT, SUM_AT) != sumOfHeader(memory)) {
+    if (memory.get(INT, SUM_AT) != FileBytes.sum(memory, 0, SUM_AT)) {
       return "the sum of its header is wrong";
     }
     int version = memory.get(INT, VERSION_AT);
@@ -170,8 +177,7 @@ final class LogSegment implements AutoCloseable {
           "a newer Pando wrote a segment of the log: file=%s, version=%s, known=%s"
               .formatted(name, version, VERSION));
     }
-    if (memory.get(BIG_ENDIAN, ID_AT) != id.getMostSignificantBits()
-        || memory.get(BIG_ENDIAN, ID_AT + Long.BYTES) != id.getLeastSignificantBits()) {
+    if (!FileBytes.id(memory, ID_AT).equals(id)) {
       return "it is of another folder";
     }
     long first = memory.get(LONG, FIRST_AT);
@@ -196,13 +202,7 @@ final class LogSegment implements AutoCloseable {
   private static DamagedLogException damaged(Disk disk, String name, String what) {
     return new DamagedLogException(
         "a segment of the log is damaged: file=%s, folder=%s, %s".formatted(name, disk, what),
-        LogTail.firstOf(name));
-  }
-
-  private static int sumOfHeader(MemorySegment memory) {
-    CRC32C crc = new CRC32C();
-    crc.update(memory.asSlice(0, SUM_AT).asByteBuffer());
-    return (int) crc.getValue();
+        firstOf(name));
   }
 
   String name() {

@@ -3,7 +3,6 @@ package pando.journal;
 import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.TreeSet;
 import pando.fabric.memory.Closing;
@@ -15,8 +14,6 @@ import pando.fabric.memory.Closing;
  * damaged in the middle.
  */
 final class LogTail implements AutoCloseable {
-  private static final int NAME_LENGTH = LogSegment.PREFIX.length() + 2 * Long.BYTES;
-
   private final Disk disk;
 
   /** All segments; records are in the first of them. */
@@ -76,22 +73,10 @@ final class LogTail implements AutoCloseable {
     }
   }
 
-  /** Returns the place that a name of a segment has, -1 if it is no such name. */
-  static long firstOf(String name) {
-    if (name.length() != NAME_LENGTH || !name.startsWith(LogSegment.PREFIX)) {
-      return -1;
-    }
-    try {
-      return HexFormat.fromHexDigitsToLong(name, LogSegment.PREFIX.length(), NAME_LENGTH);
-    } catch (IllegalArgumentException e) {
-      return -1; // It is somebody else's file.
-    }
-  }
-
   private void openSegments(Manifest manifest) throws IOException {
     TreeSet<Long> firsts = new TreeSet<>();
     for (String name : disk.list()) {
-      firsts.add(firstOf(name));
+      firsts.add(LogSegment.firstOf(name));
     }
     for (long first : firsts.tailSet(manifest.logFrom())) {
       if (first != behind) {

@@ -1,12 +1,10 @@
 package pando.journal;
 
-import static pando.journal.RecordFormat.INT;
-import static pando.journal.RecordFormat.LONG;
-import static pando.journal.RecordFormat.SHORT;
+import static pando.journal.FileBytes.CHAR;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
@@ -15,17 +13,11 @@ import java.util.zip.CRC32C;
  * which it uses again and again: once its buffer has grown it allocates nothing, unless a change is
  * longer than {@value #KEPT_BYTES} bytes.
  *
- * <p>A key of words is its 8 bytes, big-endian, with the sign bit turned over, so that all keys
- * order as unsigned bytes. A value of words is its 8 bytes, little-endian.
- *
- * <p>Not thread-safe.
+ * <p>Keys and values that are words have the bytes that {@link EntryWords} says. Not thread-safe.
  */
 public final class RecordBuilder {
   private static final int KEPT_BYTES = 64 << 10;
   private static final int FIRST_BYTES = 256;
-
-  private static final ValueLayout.OfLong KEY_WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -60,23 +52,15 @@ public final class RecordBuilder {
   /** Makes the change of a key to a value, both words. */
   public RecordBuilder putWord(long key, long value) {
     begin(RecordFormat.PUT, Long.BYTES, Long.BYTES);
-    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
-    segment.set(LONG, RecordFormat.HEAD + Long.BYTES, value);
-    return this;
-  }
-
-  /** As {@link #put}, of a key that is a word. */
-  public RecordBuilder put(long key, MemorySegment value) {
-    begin(RecordFormat.PUT, Long.BYTES, value.byteSize());
-    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
-    MemorySegment.copy(value, 0, segment, RecordFormat.HEAD + Long.BYTES, value.byteSize());
+    EntryWords.setKey(segment, RecordFormat.HEAD, key);
+    EntryWords.setValue(segment, RecordFormat.HEAD + Long.BYTES, value);
     return this;
   }
 
   /** Makes the removal of a key that is a word. */
   public RecordBuilder removeWord(long key) {
     begin(RecordFormat.REMOVE, Long.BYTES, 0);
-    segment.set(KEY_WORD, RecordFormat.HEAD, key ^ Long.MIN_VALUE);
+    EntryWords.setKey(segment, RecordFormat.HEAD, key);
     return this;
   }
 
@@ -116,7 +100,7 @@ public final class RecordBuilder {
     Arrays.fill(buffer, bytes - RecordFormat.ALIGNMENT, bytes, (byte) 0);
     buffer[RecordFormat.KIND] = kind;
     buffer[RecordFormat.FLAGS] = 0;
-    segment.set(SHORT, RecordFormat.KEY_BYTES, (short) keyBytes);
+    segment.set(CHAR, RecordFormat.KEY_BYTES, (char) keyBytes);
     segment.set(INT, RecordFormat.VALUE_BYTES, (int) valueBytes);
   }
 

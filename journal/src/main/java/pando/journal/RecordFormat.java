@@ -48,7 +48,6 @@ final class RecordFormat {
   /** Bytes in front of the key. */
   static final int HEAD = 16;
 
-  static final int LENGTH = 0;
   static final int SUM = 4;
   static final int KIND = 8;
   static final int FLAGS = 9;
@@ -62,13 +61,6 @@ final class RecordFormat {
   static final int SYNCED_BYTES = 32;
 
   static final int KEY_BYTES_MAX = 0xFFFF;
-
-  static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private static final VarHandle ALIGNED_INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();

@@ -1,7 +1,7 @@
 package pando.journal;
 
-import static pando.journal.RecordFormat.INT;
-import static pando.journal.RecordFormat.LONG;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32C;

@@ -1,9 +1,9 @@
 package pando.journal;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static pando.journal.RecordFormat.INT;
-import static pando.journal.RecordFormat.LONG;
-import static pando.journal.RecordFormat.SHORT;
+import static pando.journal.FileBytes.CHAR;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -84,7 +84,7 @@ final class SegmentWalk {
 
   /** Adds a change; returns where the next one of a group begins, before its kind. */
   private long addChange(ChangeConsumer consumer, long record) {
-    int itsKeyBytes = Short.toUnsignedInt(memory.get(SHORT, record + RecordFormat.KEY_BYTES));
+    int itsKeyBytes = memory.get(CHAR, record + RecordFormat.KEY_BYTES);
     int itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
     boolean isRemoval = memory.get(JAVA_BYTE, record + RecordFormat.KIND) == RecordFormat.REMOVE;
     long itsKeyAt = record + RecordFormat.HEAD;
@@ -120,16 +120,8 @@ final class SegmentWalk {
     return memory.get(JAVA_BYTE, at + RecordFormat.KIND);
   }
 
-  long keyAt() {
-    return (long) at + RecordFormat.HEAD;
-  }
-
-  int keyBytes() {
-    return Short.toUnsignedInt(memory.get(SHORT, at + RecordFormat.KEY_BYTES));
-  }
-
   long valueAt() {
-    return keyAt() + keyBytes();
+    return (long) at + RecordFormat.HEAD + memory.get(CHAR, at + RecordFormat.KEY_BYTES);
   }
 
   int valueBytes() {
@@ -179,7 +171,7 @@ final class SegmentWalk {
       return 0;
     }
     byte kind = memory.get(JAVA_BYTE, place + RecordFormat.KIND);
-    long itsKeyBytes = Short.toUnsignedLong(memory.get(SHORT, place + RecordFormat.KEY_BYTES));
+    long itsKeyBytes = memory.get(CHAR, place + RecordFormat.KEY_BYTES);
     long itsValueBytes = memory.get(INT, place + RecordFormat.VALUE_BYTES);
     if (itsValueBytes < 0 || RecordFormat.bytesOf(itsKeyBytes, itsValueBytes) != length) {
       return 0;

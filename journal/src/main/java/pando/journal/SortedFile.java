@@ -1,8 +1,8 @@
 package pando.journal;
 
+import static pando.journal.FileBytes.INT;
 import static pando.journal.SortedFileFooter.FOOTER_BYTES;
 import static pando.journal.SortedFileFormat.INDEX_SUM_BYTES;
-import static pando.journal.SortedFileFormat.INT;
 import static pando.journal.SortedFileHeader.HEADER_BYTES;
 
 import java.io.IOException;

@@ -1,12 +1,12 @@
 package pando.journal;
 
+import static pando.journal.FileBytes.CHAR;
+import static pando.journal.FileBytes.INT;
 import static pando.journal.SortedFileFormat.BLOCK_BYTES;
 import static pando.journal.SortedFileFormat.BYTES;
-import static pando.journal.SortedFileFormat.CHAR;
 import static pando.journal.SortedFileFormat.ENTRIES;
 import static pando.journal.SortedFileFormat.FIRST_ENTRY;
 import static pando.journal.SortedFileFormat.FLAGS;
-import static pando.journal.SortedFileFormat.INT;
 import static pando.journal.SortedFileFormat.KEY;
 import static pando.journal.SortedFileFormat.REMOVED;
 import static pando.journal.SortedFileFormat.SUM;

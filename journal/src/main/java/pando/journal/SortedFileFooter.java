@@ -1,7 +1,7 @@
 package pando.journal;
 
-import static pando.journal.SortedFileFormat.INT;
-import static pando.journal.SortedFileFormat.LONG;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -36,7 +36,7 @@ record SortedFileFooter(
   private static final int SHA_BYTES = 32;
   private static final int MAGIC_AT = 116;
   private static final int SUM = 124;
-  private static final long MAGIC = SortedFileFormat.magic("PANDOEND");
+  private static final long MAGIC = FileBytes.magic("PANDOEND");
 
   /** Counts of a file whose bytes have no digest yet. */
   SortedFileFooter(long indexAt, long blocks, long entries, long removals, long bytes) {
@@ -67,7 +67,7 @@ record SortedFileFooter(
     byte[] sha = HexFormat.of().parseHex(sha256);
     MemorySegment.copy(sha, 0, to, ValueLayout.JAVA_BYTE, SHA_AT, sha.length);
     to.set(LONG, MAGIC_AT, MAGIC);
-    to.set(INT, SUM, SortedFileFormat.sum(to, 0, SUM));
+    to.set(INT, SUM, FileBytes.sum(to, 0, SUM));
   }
 
   /**

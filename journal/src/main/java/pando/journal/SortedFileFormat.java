@@ -2,10 +2,8 @@ package pando.journal;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.zip.CRC32C;
@@ -53,19 +51,7 @@ final class SortedFileFormat {
   static final int INDEX_KEY = 14;
   static final int INDEX_SUM_BYTES = 4;
 
-  static final ValueLayout.OfChar CHAR =
-      ValueLayout.JAVA_CHAR_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private SortedFileFormat() {}
-
-  /** Returns 8 letters as the number that a file has in their place. */
-  static long magic(String letters) {
-    return MemorySegment.ofArray(letters.getBytes(StandardCharsets.US_ASCII)).get(LONG, 0);
-  }
 
   /**
    * Returns a block, or a larger one in its place, without its bytes. As it doubles, all that were
@@ -84,13 +70,6 @@ final class SortedFileFormat {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has SHA-256", e);
     }
-  }
-
-  /** Returns the sum of a part of a memory. */
-  static int sum(MemorySegment memory, long from, long bytes) {
-    CRC32C sum = new CRC32C();
-    sum.update(memory.asSlice(from, bytes).asByteBuffer());
-    return (int) sum.getValue();
   }
 
   /**

@@ -1,12 +1,11 @@
 package pando.journal;
 
-import static pando.journal.SortedFileFormat.INT;
-import static pando.journal.SortedFileFormat.LONG;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 import static pando.journal.SortedFileFormat.VERSION;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.security.SecureRandom;
 import java.util.UUID;
 
@@ -29,14 +28,12 @@ import java.util.UUID;
  * @param lsnFrom the file has what the log has from here
  * @param lsnTo to here, not included
  * @param isBase whether nothing is older, so that there are no removals in it
- * @param salt a number by chance, so that no two files have the same sum of the header
+ * @param salt a random number, so that no two files have the same sum of the header
  */
 record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, long salt) {
   static final int HEADER_BYTES = 4_096;
 
-  private static final long MAGIC = SortedFileFormat.magic("PANDOSF1");
-  private static final ValueLayout.OfLong BIG_ENDIAN =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+  private static final long MAGIC = FileBytes.magic("PANDOSF1");
   private static final int SALT = 56;
   private static final int SUM = HEADER_BYTES - Integer.BYTES;
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -64,13 +61,12 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
     to.set(LONG, 0, MAGIC);
     to.set(INT, 8, VERSION);
     to.set(INT, 12, HEADER_BYTES);
-    to.set(BIG_ENDIAN, 16, folder.getMostSignificantBits());
-    to.set(BIG_ENDIAN, 24, folder.getLeastSignificantBits());
+    FileBytes.setId(to, 16, folder);
     to.set(LONG, 32, lsnFrom);
     to.set(LONG, 40, lsnTo);
     to.set(ValueLayout.JAVA_BYTE, 48, (byte) (isBase ? 1 : 0));
     to.set(LONG, SALT, salt);
-    to.set(INT, SUM, SortedFileFormat.sum(to, 0, SUM));
+    to.set(INT, SUM, FileBytes.sum(to, 0, SUM));
   }
 
   /**
@@ -83,7 +79,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
       throw new DamagedLogException(file + " does not begin as a sorted file does");
     }
     int version = from.get(INT, 8);
-    int sum = SortedFileFormat.sum(from, 0, SUM);
+    int sum = FileBytes.sum(from, 0, SUM);
     if (from.get(INT, SUM) != sum) {
       throw new DamagedLogException(
           file
@@ -98,7 +94,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
     }
     SortedFileHeader header =
         new SortedFileHeader(
-            new UUID(from.get(BIG_ENDIAN, 16), from.get(BIG_ENDIAN, 24)),
+            FileBytes.id(from, 16),
             from.get(LONG, 32),
             from.get(LONG, 40),
             from.get(ValueLayout.JAVA_BYTE, 48) == 1,

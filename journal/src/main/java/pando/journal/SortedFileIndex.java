@@ -1,16 +1,16 @@
 package pando.journal;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static pando.journal.FileBytes.CHAR;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 import static pando.journal.SortedFileFormat.BLOCK_BYTES_MAX;
-import static pando.journal.SortedFileFormat.CHAR;
 import static pando.journal.SortedFileFormat.FIRST_ENTRY;
 import static pando.journal.SortedFileFormat.INDEX_ENTRIES;
 import static pando.journal.SortedFileFormat.INDEX_KEY;
 import static pando.journal.SortedFileFormat.INDEX_KEY_BYTES;
-import static pando.journal.SortedFileFormat.INT;
 import static pando.journal.SortedFileFormat.KEY;
 import static pando.journal.SortedFileFormat.KEY_BYTES_MAX;
-import static pando.journal.SortedFileFormat.LONG;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;

@@ -1,9 +1,11 @@
 package pando.journal;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static pando.journal.FileBytes.CHAR;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 import static pando.journal.SortedFileFormat.BLOCK_BYTES;
 import static pando.journal.SortedFileFormat.BYTES;
-import static pando.journal.SortedFileFormat.CHAR;
 import static pando.journal.SortedFileFormat.ENTRIES;
 import static pando.journal.SortedFileFormat.FIRST_ENTRY;
 import static pando.journal.SortedFileFormat.FLAGS;
@@ -11,10 +13,8 @@ import static pando.journal.SortedFileFormat.INDEX_ENTRIES;
 import static pando.journal.SortedFileFormat.INDEX_KEY;
 import static pando.journal.SortedFileFormat.INDEX_KEY_BYTES;
 import static pando.journal.SortedFileFormat.INDEX_SUM_BYTES;
-import static pando.journal.SortedFileFormat.INT;
 import static pando.journal.SortedFileFormat.KEY;
 import static pando.journal.SortedFileFormat.KEY_BYTES_MAX;
-import static pando.journal.SortedFileFormat.LONG;
 import static pando.journal.SortedFileFormat.REMOVED;
 import static pando.journal.SortedFileFormat.SUM;
 import static pando.journal.SortedFileFormat.VALUE_BYTES;

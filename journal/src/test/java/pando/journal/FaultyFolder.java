@@ -109,7 +109,7 @@ public final class FaultyFolder {
 
   private static String segment(FaultyDisk disk) {
     return disk.list().stream()
-        .filter(name -> LogTail.firstOf(name) >= 0)
+        .filter(name -> LogSegment.firstOf(name) >= 0)
         .findFirst()
         .orElseThrow();
   }

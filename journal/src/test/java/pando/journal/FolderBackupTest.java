@@ -83,7 +83,7 @@ class FolderBackupTest {
           if (i % (20L * KEYS) == 0) {
             load(opened, i);
           } else {
-            record.put(i % KEYS, value(i));
+            record.put(key(i % KEYS), value(i));
             log.reserve(record.bytes());
             log.append(record);
           }
@@ -103,13 +103,13 @@ class FolderBackupTest {
 
     private static MemorySegment key(long key) {
       MemorySegment bytes = MemorySegment.ofArray(new byte[Long.BYTES]);
-      bytes.set(SortedFileFormat.LONG, 0, Long.reverseBytes(key ^ Long.MIN_VALUE));
+      bytes.set(FileBytes.LONG, 0, Long.reverseBytes(key ^ Long.MIN_VALUE));
       return bytes;
     }
 
     private static MemorySegment value(long i) {
       MemorySegment bytes = MemorySegment.ofArray(new byte[120]);
-      bytes.set(SortedFileFormat.LONG, 0, i);
+      bytes.set(FileBytes.LONG, 0, i);
       return bytes;
     }
 
@@ -124,9 +124,8 @@ class FolderBackupTest {
       try (FolderReader reader = FolderReader.open(folder);
           EntryStream entries = reader.entries()) {
         while (entries.next()) {
-          long key =
-              Long.reverseBytes(entries.key().get(SortedFileFormat.LONG, 0)) ^ Long.MIN_VALUE;
-          found.put(key, entries.value().get(SortedFileFormat.LONG, 0));
+          long key = Long.reverseBytes(entries.key().get(FileBytes.LONG, 0)) ^ Long.MIN_VALUE;
+          found.put(key, entries.value().get(FileBytes.LONG, 0));
         }
       }
       long newest = found.values().stream().mapToLong(Long::longValue).max().orElse(0);

@@ -12,7 +12,7 @@ final class FolderDamage {
 
   /** Returns the names of all segments, in ascending order. */
   static List<String> segments(Disk disk) throws IOException {
-    return disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).sorted().toList();
+    return disk.list().stream().filter(name -> LogSegment.firstOf(name) >= 0).sorted().toList();
   }
 
   /** Returns the name of the longest sorted file. */
@@ -53,6 +53,6 @@ final class FolderDamage {
       }
     }
     at(disk, name, at + RecordFormat.KEY_BYTES);
-    return LogTail.firstOf(name) + at;
+    return LogSegment.firstOf(name) + at;
   }
 }

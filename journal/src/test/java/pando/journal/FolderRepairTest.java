@@ -35,7 +35,7 @@ class FolderRepairTest {
     CountDownLatch isTaken = new CountDownLatch(1);
     AtomicReference<@Nullable FaultyDisk> taken = new AtomicReference<>();
     disk.withHook((_, step) -> {
-      if (disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).count() > 3
+      if (disk.list().stream().filter(name -> LogSegment.firstOf(name) >= 0).count() > 3
           && taken.compareAndSet(null, disk.kill())) {
         isTaken.countDown();
       }
@@ -143,7 +143,7 @@ class FolderRepairTest {
     List<String> names = FolderDamage.segments(disk);
     disk.remove(names.get(1));
     long at = cutAt();
-    assertThat(at).isEqualTo(LogTail.firstOf(names.get(1)));
+    assertThat(at).isEqualTo(LogSegment.firstOf(names.get(1)));
     FolderRepair.Cut cut = FolderRepair.cut(disk, at, kept);
     assertThat(cut.segments()).isEqualTo(names.size() - 2);
     assertThat(kept.list()).isEqualTo(names.subList(2, names.size()));
@@ -156,7 +156,7 @@ class FolderRepairTest {
     List<String> names = FolderDamage.segments(disk);
     FolderDamage.at(disk, names.getFirst(), 50);
     long at = cutAt();
-    assertThat(at).isEqualTo(LogTail.firstOf(names.getFirst()));
+    assertThat(at).isEqualTo(LogSegment.firstOf(names.getFirst()));
     FolderRepair.cut(disk, at, kept);
     assertThat(kept.list()).isEqualTo(names);
     assertThat(FolderDamage.segments(disk)).isEmpty();
@@ -168,7 +168,7 @@ class FolderRepairTest {
     List<String> names = FolderDamage.segments(disk);
     disk.create(names.get(1)).close();
     long at = cutAt();
-    assertThat(at).isEqualTo(LogTail.firstOf(names.get(1)));
+    assertThat(at).isEqualTo(LogSegment.firstOf(names.get(1)));
     FolderRepair.cut(disk, at, kept);
     assertThat(kept.list()).isEqualTo(names.subList(1, names.size()));
     script.check(disk, 0);

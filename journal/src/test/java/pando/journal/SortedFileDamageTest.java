@@ -2,9 +2,9 @@ package pando.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static pando.journal.FileBytes.INT;
+import static pando.journal.FileBytes.LONG;
 import static pando.journal.SortedFileFooter.FOOTER_BYTES;
-import static pando.journal.SortedFileFormat.INT;
-import static pando.journal.SortedFileFormat.LONG;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -166,7 +166,7 @@ class SortedFileDamageTest {
   private static byte[] withRightSums(byte[] changed, byte[] original) {
     MemorySegment memory = MemorySegment.ofArray(changed);
     MemorySegment old = MemorySegment.ofArray(original);
-    int headerSum = SortedFileFormat.sum(memory, 0, HEADER_SUM);
+    int headerSum = FileBytes.sum(memory, 0, HEADER_SUM);
     memory.set(INT, HEADER_SUM, headerSum);
     int footerAt = changed.length - FOOTER_BYTES;
     int indexAt = indexAt(original);
@@ -175,7 +175,7 @@ class SortedFileDamageTest {
       memory.set(INT, at + SortedFileFormat.SUM, sum);
     }
     int indexEnd = footerAt - SortedFileFormat.INDEX_SUM_BYTES;
-    memory.set(INT, indexEnd, SortedFileFormat.sum(memory, indexAt, indexEnd - indexAt));
+    memory.set(INT, indexEnd, FileBytes.sum(memory, indexAt, indexEnd - indexAt));
     int digestAt = footerAt + SortedFileFooter.SHA_AT;
     MessageDigest digest = SortedFileFormat.sha256();
     digest.update(changed, 0, digestAt);
@@ -187,7 +187,7 @@ class SortedFileDamageTest {
 
   private static void mendFooter(byte[] file) {
     MemorySegment footer = MemorySegment.ofArray(file).asSlice(file.length - FOOTER_BYTES);
-    footer.set(INT, FOOTER_SUM, SortedFileFormat.sum(footer, 0, FOOTER_SUM));
+    footer.set(INT, FOOTER_SUM, FileBytes.sum(footer, 0, FOOTER_SUM));
   }
 
   @Test

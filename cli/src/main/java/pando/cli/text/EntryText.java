@@ -1,19 +1,13 @@
 package pando.cli.text;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Locale;
 import pando.durable.DurableIndex;
+import pando.journal.EntryWords;
 import pando.journal.RecordVisitor;
 
 /** Entries and records of data folders as lines of text. */
 public final class EntryText {
-  private static final ValueLayout.OfLong KEY_WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-  private static final ValueLayout.OfLong WORD =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private final boolean isOfWords;
 
   private EntryText(boolean isOfWords) {
@@ -36,20 +30,20 @@ public final class EntryText {
     return switch (kind) {
       case PUT -> begin + '\t' + line(key, value);
       case REMOVE -> begin + '\t' + key(key);
-      case SYNCED, CLOSED -> begin + '\t' + Long.toHexString(value.get(WORD, 0));
+      case SYNCED, CLOSED -> begin + '\t' + Long.toHexString(EntryWords.value(value));
       case PAD, GROUP -> begin;
     };
   }
 
   private String key(MemorySegment key) {
     return isOfWords && key.byteSize() == Long.BYTES
-        ? Long.toString(key.get(KEY_WORD, 0) ^ Long.MIN_VALUE)
+        ? Long.toString(EntryWords.key(key))
         : ByteText.shown(key);
   }
 
   private String value(MemorySegment value) {
     return isOfWords && value.byteSize() == Long.BYTES
-        ? Long.toString(value.get(WORD, 0))
+        ? Long.toString(EntryWords.value(value))
         : ByteText.shown(value);
   }
 }
