@@ -86,8 +86,7 @@ public final class DataFolder implements AutoCloseable {
       Manifest found = Files.isDirectory(folder) ? Manifest.load(new FolderDisk(folder)) : null;
       return Optional.ofNullable(found).map(Manifest::kind);
     } catch (IOException e) {
-      throw new DataFolderException(
-          "the folder cannot be read: folder=%s, cause=%s".formatted(folder, e), e);
+      throw FolderAccess.unreadable(folder, e);
     }
   }
 
@@ -300,19 +299,11 @@ public final class DataFolder implements AutoCloseable {
   public EntryStream entries() {
     try {
       Manifest now = manifest();
-      List<EntryStream> later = new ArrayList<>();
       LogTail unsorted = tail;
-      if (unsorted != null) {
-        for (LogTail.Part part : unsorted.parts()) {
-          if (part.segment().first() >= now.logFrom()) {
-            later.add(SegmentWalk.changes(part.segment(), part.end()).sorted());
-          }
-        }
-      }
+      List<EntryStream> later = unsorted == null ? List.of() : unsorted.entries(now.logFrom());
       return files.read(now.sorted(), later, false);
     } catch (IOException e) {
-      throw new DataFolderException(
-          "the folder cannot be read: folder=%s, cause=%s".formatted(disk, e), e);
+      throw FolderAccess.unreadable(disk, e);
     }
   }
 

@@ -28,6 +28,13 @@ interface Disk {
    */
   DiskFile open(String name) throws IOException;
 
+  /** Returns the number of a file's bytes. */
+  default long bytes(String name) throws IOException {
+    try (DiskFile file = open(name)) {
+      return file.bytes();
+    }
+  }
+
   /** Gives a file another name, in one step. A file that had this name is gone. */
   void rename(String from, String to) throws IOException;
 

@@ -97,7 +97,7 @@ final class FolderAccess {
     }
   }
 
-  /** As {@link #made(Path, Work)}. */
+  /** As {@link #made(Path, FolderWork)}. */
   static <T> T made(Disk disk, FolderWork<T> work) throws IOException {
     for (String name : disk.list()) {
       if (!FolderLock.isOwn(name)) {
@@ -124,6 +124,11 @@ final class FolderAccess {
     } catch (IOException e) {
       failure.addSuppressed(e);
     }
+  }
+
+  static DataFolderException unreadable(Object folder, IOException cause) {
+    return new DataFolderException(
+        "the folder cannot be read: folder=%s, cause=%s".formatted(folder, cause), cause);
   }
 
   static DataFolderException failed(Path folder, IOException cause) {

@@ -97,7 +97,7 @@ public final class FolderCheck {
           isSegment
               || name.equals(Manifest.NAME)
               || manifest.sorted().stream().anyMatch(sorted -> sorted.name().equals(name));
-      bytes += counts ? bytes(name) : 0;
+      bytes += counts ? disk.bytes(name) : 0;
     }
     return new FolderReport(
         manifest.kind(),
@@ -112,12 +112,6 @@ public final class FolderCheck {
         recordsBehind,
         problems,
         cutAt);
-  }
-
-  private long bytes(String name) throws IOException {
-    try (DiskFile file = disk.open(name)) {
-      return file.bytes();
-    }
   }
 
   /** Counts changes. */

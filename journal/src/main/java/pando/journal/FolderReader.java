@@ -3,7 +3,6 @@ package pando.journal;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.memory.Closing;
 
@@ -74,15 +73,11 @@ public final class FolderReader implements AutoCloseable {
    * @throws DamagedLogException if a file is damaged; also from {@link EntryStream#next}
    */
   public EntryStream entries() {
-    List<EntryStream> later = new ArrayList<>();
-    for (LogTail.Part part : tail.parts()) {
-      later.add(SegmentWalk.changes(part.segment(), part.end()).sorted());
-    }
+    List<EntryStream> later = tail.entries(manifest.logFrom());
     try {
       return new SortedFiles(disk, manifest).read(manifest.sorted(), later, false);
     } catch (IOException e) {
-      throw new DataFolderException(
-          "the folder cannot be read: folder=%s, cause=%s".formatted(disk, e), e);
+      throw FolderAccess.unreadable(disk, e);
     }
   }
 

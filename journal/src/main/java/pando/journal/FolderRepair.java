@@ -2,8 +2,8 @@ package pando.journal;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeSet;
 
 /**
  * Cuts a log that is damaged in the middle, so that the folder can be opened again. What is cut off
@@ -77,44 +77,30 @@ public final class FolderRepair {
 
   private static Cut cut(Disk disk, long at, Disk kept, Path keptPath) throws IOException {
     Manifest manifest = FolderAccess.manifest(disk);
-    TreeSet<Long> behind = new TreeSet<>();
-    for (String name : disk.list()) {
-      behind.add(LogSegment.firstOf(name));
-    }
-    behind.removeIf(first -> first < manifest.logFrom());
+    List<Long> firsts = new ArrayList<>();
     long records = 0;
     long bytes = 0;
-    String through = null;
-    for (long first : List.copyOf(behind)) {
+    for (long first : LogTail.firsts(disk, manifest)) {
       String name = LogSegment.nameOf(first);
-      long left = first + bytes(disk, name) - Math.max(first, at);
-      if (first < at) {
-        behind.remove(first);
-        through = left > 0 ? name : null;
-      }
+      long left = first + disk.bytes(name) - Math.max(first, at);
       if (left > 0 || first >= at) {
         FileCopy.copy(disk, name, kept);
+        firsts.add(first);
         bytes += left;
         records += recordsBehind(disk, name, manifest, at);
       }
     }
     kept.force();
-    for (long first : behind.reversed()) {
-      disk.remove(LogSegment.nameOf(first));
+    for (long first : firsts.reversed()) {
+      String name = LogSegment.nameOf(first);
+      if (first < at) {
+        FileCopy.copyStart(disk, name, at - first, disk);
+      } else {
+        disk.remove(name);
+      }
       disk.force();
     }
-    if (through != null) {
-      FileCopy.copyStart(disk, through, at - LogSegment.firstOf(through), disk);
-      disk.force();
-    }
-    int segments = behind.size() + (through == null ? 0 : 1);
-    return new Cut(at, segments, records, bytes, keptPath);
-  }
-
-  private static long bytes(Disk disk, String name) throws IOException {
-    try (DiskFile file = disk.open(name)) {
-      return file.bytes();
-    }
+    return new Cut(at, firsts.size(), records, bytes, keptPath);
   }
 
   private static int recordsBehind(Disk disk, String name, Manifest manifest, long at)

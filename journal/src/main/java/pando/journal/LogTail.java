@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import pando.fabric.memory.Closing;
 
@@ -73,12 +74,17 @@ final class LogTail implements AutoCloseable {
     }
   }
 
-  private void openSegments(Manifest manifest) throws IOException {
+  /** Returns where the segments that count begin, in ascending order. */
+  static SortedSet<Long> firsts(Disk disk, Manifest manifest) throws IOException {
     TreeSet<Long> firsts = new TreeSet<>();
     for (String name : disk.list()) {
       firsts.add(LogSegment.firstOf(name));
     }
-    for (long first : firsts.tailSet(manifest.logFrom())) {
+    return firsts.tailSet(manifest.logFrom());
+  }
+
+  private void openSegments(Manifest manifest) throws IOException {
+    for (long first : firsts(disk, manifest)) {
       if (first != behind) {
         throw new DamagedLogException(
             "a segment of the log is missing: file=%s, folder=%s, next=%s"
@@ -133,6 +139,17 @@ final class LogTail implements AutoCloseable {
   /** Returns the segments that have records, in ascending order. */
   List<Part> parts() {
     return parts;
+  }
+
+  /** Returns what each segment has from a place of the log on, oldest first. */
+  List<EntryStream> entries(long from) {
+    List<EntryStream> entries = new ArrayList<>();
+    for (Part part : parts) {
+      if (part.segment().first() >= from) {
+        entries.add(SegmentWalk.changes(part.segment(), part.end()).sorted());
+      }
+    }
+    return entries;
   }
 
   /** Returns the place behind the last record. */

@@ -103,13 +103,13 @@ class FolderBackupTest {
 
     private static MemorySegment key(long key) {
       MemorySegment bytes = MemorySegment.ofArray(new byte[Long.BYTES]);
-      bytes.set(FileBytes.LONG, 0, Long.reverseBytes(key ^ Long.MIN_VALUE));
+      EntryWords.setKey(bytes, 0, key);
       return bytes;
     }
 
     private static MemorySegment value(long i) {
       MemorySegment bytes = MemorySegment.ofArray(new byte[120]);
-      bytes.set(FileBytes.LONG, 0, i);
+      EntryWords.setValue(bytes, 0, i);
       return bytes;
     }
 
@@ -125,7 +125,7 @@ class FolderBackupTest {
           EntryStream entries = reader.entries()) {
         while (entries.next()) {
           long key = Long.reverseBytes(entries.key().get(FileBytes.LONG, 0)) ^ Long.MIN_VALUE;
-          found.put(key, entries.value().get(FileBytes.LONG, 0));
+          found.put(key, EntryWords.value(entries.value()));
         }
       }
       long newest = found.values().stream().mapToLong(Long::longValue).max().orElse(0);
