@@ -10,15 +10,19 @@ import pando.fabric.UnknownOutcomeException;
  */
 final class ChangeTurn {
   /*
-   * A change locks its stripe, reserves room, sets the word to BUSY, operates, appends its record,
-   * sets the word to the record's lsn, and unlocks. So records of a key are in the order of their
-   * effects, whatever the system. Only then it waits for the disk, if answers have to.
+   *         lock                                            unlock
+   *   change  +-- reserve -- operate -- append ---------------+ -- wait for the disk
+   *   word    | 4096       | BUSY              | 4128           (the lsn behind the record)
+   *
+   * Under the lock a change reserves room, operates and appends its record. So records of a key are
+   * in the order of their effects, whatever the system. Only then it waits for the disk, if answers
+   * have to.
    *
    * A reader that has its answer looks at the word of the key. Where it is BUSY, what was read may
    * not be in the log yet: the reader waits for the lock. Then the word is an lsn that the answer
    * depends on. A change that changed nothing has read, too: the word goes back to what it was, and
-   * its answer depends on that. What a reader depends on is never behind what a change of its own
-   * will log, so the log has no change whose reason comes later or is missing.
+   * its answer depends on that. What a reader depends on is in the log before any change that it
+   * makes afterwards, so the log has no change whose reason comes later or is missing.
    *
    * A change that fails may have happened. Its key is read under the lock and logged as it is. If
    * that fails as well, index and log differ: the log fails, and the word stays BUSY for ever, so
@@ -145,7 +149,7 @@ final class ChangeTurn {
   }
 
   /** Ends the change as one of which index and log may differ. */
-  void fail(Throwable cause) {
+  private void fail(Throwable cause) {
     log.fail(cause);
     unlock();
   }
@@ -153,6 +157,40 @@ final class ChangeTurn {
   private void unlock() {
     for (int i = 0; i < count; i++) {
       stripes.unlock(taken[i]);
+    }
+  }
+
+  /**
+   * Ends a change of one key that failed. If it may have taken effect, the key is logged as it is.
+   *
+   * @param record reads the key, and makes its record
+   */
+  void settle(Throwable failure, Runnable record) {
+    if (!mayHaveHappened(failure) || logAsItIs(failure, record)) {
+      end();
+    }
+  }
+
+  /**
+   * Logs a key as it is, after a failure. If that fails as well, the change has ended.
+   *
+   * @param record reads the key, and makes its record
+   * @return whether the change goes on
+   */
+  boolean logAsItIs(Throwable failure, Runnable record) {
+    try {
+      record.run();
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      fail(failure);
+      return false;
+    }
+    try {
+      append();
+      return true;
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      return false;
     }
   }
 

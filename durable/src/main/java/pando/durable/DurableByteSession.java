@@ -17,7 +17,7 @@ import pando.index.session.Operation;
  * Changes copy their key and their value into the log.
  */
 public final class DurableByteSession implements ByteSession {
-  /** So many values are stored before it is waited for the disk. */
+  /** So many values are stored before a wait for the disk. */
   private static final int STORES_MAX = 256;
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -30,7 +30,7 @@ public final class DurableByteSession implements ByteSession {
   private final ChangeTurn turn;
   private final ByteVisitor checked = this::visit;
 
-  /** Who receives the entries of the scan that is under way. */
+  /** Receives the entries of the scan that is under way. */
   private @Nullable ByteVisitor visitor;
 
   /** The key of the change that is under way: the caller's bytes may be the inner session's. */
@@ -48,8 +48,8 @@ public final class DurableByteSession implements ByteSession {
   }
 
   /**
-   * Has operations return without waiting for the disk from now on: who tells others of what they
-   * answer waits before, by {@link #dependsOn}.
+   * Has operations return without waiting for the disk from now on. Their caller waits, up to
+   * {@link #dependsOn}, before it tells others what they have answered.
    */
   public DurableByteSession deferred() {
     turn.defer();
@@ -57,15 +57,15 @@ public final class DurableByteSession implements ByteSession {
   }
 
   /**
-   * Returns the place of the log before which all must be on the disk, so that what this session
-   * has answered since {@link #forget} is safe; 0 if answers need not wait. It falls by {@link
-   * #forget} alone.
+   * Returns the place of the log up to which all must be on the disk, so that what this session has
+   * answered since {@link #forget} is safe; 0 if answers need not wait. Only {@link #forget} lowers
+   * it.
    */
   public long dependsOn() {
     return turn.dependsOn();
   }
 
-  /** Has {@link #dependsOn} say of later answers alone. */
+  /** Has {@link #dependsOn} count later answers alone. */
   public void forget() {
     turn.forget();
   }
@@ -154,7 +154,7 @@ public final class DurableByteSession implements ByteSession {
     try {
       answer = operate(operation, wanted, stored, expected);
     } catch (Throwable e) {
-      settle(e);
+      turn.settle(e, this::makeRecord);
       throw e;
     }
     if (answer || operation == Operation.PUT) {
@@ -201,41 +201,13 @@ public final class DurableByteSession implements ByteSession {
     return true;
   }
 
-  /** Ends a change that failed: logs its key as it is, if it may be another than before. */
-  private void settle(Throwable failure) {
-    if (!ChangeTurn.mayHaveHappened(failure)) {
-      turn.end();
-      return;
-    }
-    if (read(failure) && append(failure)) {
-      turn.end();
-    }
-  }
-
-  /** Makes the record of the key as it is; returns whether the change goes on. */
-  private boolean read(Throwable failure) {
-    try {
-      MemorySegment key = changed.asSlice(0, changedBytes);
-      if (inner.get(key)) {
-        log.put(key, inner.value());
-      } else {
-        log.remove(key);
-      }
-      return true;
-    } catch (Throwable e) {
-      failure.addSuppressed(e);
-      turn.fail(failure);
-      return false;
-    }
-  }
-
-  private boolean append(Throwable failure) {
-    try {
-      turn.append();
-      return true;
-    } catch (Throwable e) {
-      failure.addSuppressed(e);
-      return false;
+  /** Reads the key of the change, and makes its record. */
+  private void makeRecord() {
+    MemorySegment key = changed.asSlice(0, changedBytes);
+    if (inner.get(key)) {
+      log.put(key, inner.value());
+    } else {
+      log.remove(key);
     }
   }
 

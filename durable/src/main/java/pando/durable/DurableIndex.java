@@ -39,10 +39,11 @@ public final class DurableIndex implements RangeIndex {
   private final Stripes stripes = new Stripes();
 
   /**
-   * Makes an index that has the entries of a folder, and logs there what changes it. Who closes the
-   * index closes the folder afterwards.
+   * Makes an index that has the entries of a folder, and logs there what changes it. The caller
+   * closes the folder, after the index.
    *
    * @param options of any system: it need not be that of the entries' last index
+   * @throws IllegalArgumentException if other processes may change the index, too
    * @throws pando.journal.DamagedLogException if a file of the folder is damaged
    */
   public static DurableIndex open(DataFolder folder, IndexOptions options, Fabric fabric) {
@@ -64,9 +65,8 @@ public final class DurableIndex implements RangeIndex {
    *
    * @param index that has the entries of the folder
    * @param folder that has begun
-   * @throws IllegalArgumentException if other processes may change the index, too
    */
-  public static DurableIndex over(RangeIndex index, DataFolder folder) {
+  static DurableIndex over(RangeIndex index, DataFolder folder) {
     return new DurableIndex(index, () -> new JournalLog(folder.log()), folder::load, folder);
   }
 
@@ -133,7 +133,7 @@ public final class DurableIndex implements RangeIndex {
       }
       throw e;
     } finally {
-      // If the index has what the folder has not, nobody gets to know.
+      // If index and folder differ, the words stay BUSY: nobody reads what the folder lacks.
       if (!differs) {
         stripes.endAll(before);
       }

@@ -24,7 +24,7 @@ public final class DurableSession implements Session {
   private final ChangeTurn turn;
   private final EntryVisitor checked = this::visit;
 
-  /** Who receives the entries of the scan that is under way. */
+  /** Receives the entries of the scan that is under way. */
   private @Nullable EntryVisitor visitor;
 
   DurableSession(Session inner, Stripes stripes, SessionLog log) {
@@ -35,8 +35,8 @@ public final class DurableSession implements Session {
   }
 
   /**
-   * Has operations return without waiting for the disk from now on: who tells others of what they
-   * answer waits before, by {@link #dependsOn}.
+   * Has operations return without waiting for the disk from now on. Their caller waits, up to
+   * {@link #dependsOn}, before it tells others what they have answered.
    */
   public DurableSession deferred() {
     turn.defer();
@@ -44,8 +44,8 @@ public final class DurableSession implements Session {
   }
 
   /**
-   * Returns the place of the log before which all must be on the disk, so that what this session
-   * has answered until now is safe: it never falls, and is 0 if answers need not wait.
+   * Returns the place of the log up to which all must be on the disk, so that what this session has
+   * answered until now is safe. It never falls, and is 0 if answers need not wait.
    */
   public long dependsOn() {
     return turn.dependsOn();
@@ -121,7 +121,7 @@ public final class DurableSession implements Session {
     try {
       answer = operate(operation, key, value, expected);
     } catch (Throwable e) {
-      settle(e, key);
+      turn.settle(e, () -> makeRecord(key));
       throw e;
     }
     if (answer || operation == Operation.PUT) {
@@ -160,40 +160,12 @@ public final class DurableSession implements Session {
     return true;
   }
 
-  /** Ends a change that failed: logs its key as it is, if it may be another than before. */
-  private void settle(Throwable failure, long key) {
-    if (!ChangeTurn.mayHaveHappened(failure)) {
-      turn.end();
-      return;
-    }
-    if (read(failure, key) && append(failure)) {
-      turn.end();
-    }
-  }
-
-  /** Makes the record of a key as it is; returns whether the change goes on. */
-  private boolean read(Throwable failure, long key) {
-    try {
-      if (inner.get(key)) {
-        log.putWord(key, inner.value());
-      } else {
-        log.removeWord(key);
-      }
-      return true;
-    } catch (Throwable e) {
-      failure.addSuppressed(e);
-      turn.fail(failure);
-      return false;
-    }
-  }
-
-  private boolean append(Throwable failure) {
-    try {
-      turn.append();
-      return true;
-    } catch (Throwable e) {
-      failure.addSuppressed(e);
-      return false;
+  /** Reads a key, and makes its record. */
+  private void makeRecord(long key) {
+    if (inner.get(key)) {
+      log.putWord(key, inner.value());
+    } else {
+      log.removeWord(key);
     }
   }
 
@@ -254,7 +226,8 @@ public final class DurableSession implements Session {
       return;
     }
     for (int i = from; i < from + count; i++) {
-      if (!read(failure, keys[i]) || !append(failure)) {
+      long key = keys[i];
+      if (!turn.logAsItIs(failure, () -> makeRecord(key))) {
         return;
       }
     }

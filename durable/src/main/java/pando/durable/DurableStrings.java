@@ -35,8 +35,8 @@ public final class DurableStrings implements ByteStrings {
   private final Stripes stripes = new Stripes();
 
   /**
-   * Makes byte strings that have the entries of a folder, and logs there what changes them. Who
-   * closes them closes the folder afterwards.
+   * Makes byte strings that have the entries of a folder, and logs there what changes them. The
+   * caller closes the folder, after them.
    *
    * @throws pando.journal.DamagedLogException if a file of the folder is damaged
    */
@@ -47,21 +47,11 @@ public final class DurableStrings implements ByteStrings {
         index.load(new FolderStrings(folder, entries), FILL);
       }
       folder.begin();
-      return over(index, folder);
+      return new DurableStrings(index, folder, () -> new JournalLog(folder.log()));
     } catch (Throwable e) {
       Closing.after(e, index::close);
       throw e;
     }
-  }
-
-  /**
-   * Logs what changes byte strings from now on.
-   *
-   * @param index that has the entries of the folder
-   * @param folder that has begun
-   */
-  public static DurableStrings over(ByteIndex index, DataFolder folder) {
-    return new DurableStrings(index, folder, () -> new JournalLog(folder.log()));
   }
 
   /**

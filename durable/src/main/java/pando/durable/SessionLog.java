@@ -3,14 +3,15 @@ package pando.durable;
 import java.lang.foreign.MemorySegment;
 import pando.journal.LogFailedException;
 import pando.journal.LogFullException;
+import pando.journal.RecordBuilder;
 
 /**
  * A session's way to the log that all sessions share. It has one record at a time: that of the last
  * of {@link #put}, {@link #putWord}, {@link #remove} and {@link #removeWord}. Not thread-safe.
  */
 interface SessionLog {
-  /** Bytes of each record of words. */
-  long WORD_BYTES = 32;
+  /** The most that a record of words takes in the log. */
+  long WORD_BYTES = RecordBuilder.bytesOf(Long.BYTES, Long.BYTES);
 
   /** Makes the record of a value that a key has. Copies the bytes of both. */
   void put(MemorySegment key, MemorySegment value);

@@ -12,13 +12,13 @@ import pando.fabric.memory.StackRoom;
 /**
  * The stripes of an index. Each key is in one, by its hash. A stripe has a lock, which a change of
  * its keys holds from before it operates until it is logged, and a word: {@link #BUSY} meanwhile,
- * else the lsn of its last change. Who has read a key looks at the word then: what was read came of
- * a change that the word knows of.
+ * else the lsn of its last change. A reader looks at the word after it has read a key: the word
+ * covers the change that it has seen.
  *
- * <p>That a key is <em>not</em> there may come of a removal in any stripe. So removals that are
- * under way are also counted, each has a bit, and the lsn of the last one is kept.
+ * <p>A key that is <em>not</em> found may have been removed in any stripe. So removals that are
+ * under way are counted, each has a bit, and the lsn of the last one is kept.
  *
- * <p>The locks may be taken again by the thread that has them. Thread-safe.
+ * <p>The locks are reentrant. Thread-safe.
  */
 final class Stripes {
   static final int COUNT = 1 << 12;

@@ -124,8 +124,7 @@ class FolderBackupTest {
       try (FolderReader reader = FolderReader.open(folder);
           EntryStream entries = reader.entries()) {
         while (entries.next()) {
-          long key = Long.reverseBytes(entries.key().get(FileBytes.LONG, 0)) ^ Long.MIN_VALUE;
-          found.put(key, EntryWords.value(entries.value()));
+          found.put(EntryWords.key(entries.key()), EntryWords.value(entries.value()));
         }
       }
       long newest = found.values().stream().mapToLong(Long::longValue).max().orElse(0);
