@@ -1,11 +1,11 @@
 package pando.cli;
 
 import java.io.PrintWriter;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.ClientServiceOptions;
@@ -24,6 +24,7 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.fabric.tcp.TcpException;
 import pando.index.IndexOptions;
+import pando.index.Partitioned;
 import pando.index.RangeIndex;
 import pando.index.ServedOptions;
 import pando.index.Systems;
@@ -142,73 +143,40 @@ final class ServeClientsCommand implements Callable<Integer> {
     }
   }
 
-  private int serve(RangeIndex words, String size, Fabric fabric, @Nullable DataFolder folder)
-      throws InterruptedException {
-    try (words;
-        ClientService service =
-            started(() ->
-                ClientService.start(
-                    words,
-                    serviceOptions.address(),
-                    authentication(),
-                    Routes::alone,
-                    serviceOptions.lanes()))) {
-      return serve(words.name(), service, size, folder, words::close, fabric::close);
-    }
-  }
-
-  private int serve(ByteStrings strings, String size, Fabric fabric, @Nullable DataFolder folder)
-      throws InterruptedException {
-    try (strings;
-        ClientService service =
-            started(() ->
-                ClientService.start(
-                    strings,
-                    serviceOptions.address(),
-                    authentication(),
-                    Routes::alone,
-                    serviceOptions.lanes()))) {
-      return serve(strings.name(), service, size, folder, strings::close, fabric::close);
-    }
-  }
-
   /**
-   * Says what is served, and waits for the interruption, which ends all in order, or for the log to
-   * fail. Returns the exit code.
+   * Serves an index until the interruption, which ends all in order, or until the log has failed.
+   * Returns the exit code.
    */
-  private int serve(
-      String name,
-      ClientService service,
-      String size,
-      @Nullable DataFolder folder,
-      Runnable closeIndex,
-      Runnable closeFabric)
+  private int serve(Partitioned index, String size, Fabric fabric, @Nullable DataFolder folder)
       throws InterruptedException {
-    List<Runnable> ends =
-        List.of(
-            () -> printEnding(folder),
-            service::close,
-            closeIndex,
-            folder == null ? () -> {} : folder::close,
-            closeFabric,
-            interrupted::countDown); // the process may end as soon as this returns
-    Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");
-    Runtime.getRuntime().addShutdownHook(hook);
-    PrintWriter out = spec.commandLine().getOut();
-    out.printf(
-        "%s for clients at %s, pool %s, %s%s; interrupt it to end it%n",
-        name,
-        HostPort.text(service.address()),
-        poolOption,
-        size,
-        folder == null ? "" : ", data folder " + folder);
-    out.flush();
-    while (!interrupted.await(1, TimeUnit.SECONDS)) {
-      if (folder != null && folder.log().hasFailed()) {
-        return DataOption.LOG_FAILED;
+    try (index;
+        ClientService service = started(index)) {
+      List<Runnable> ends =
+          List.of(
+              () -> printEnding(folder),
+              service::close,
+              index::close,
+              folder == null ? () -> {} : folder::close,
+              fabric::close,
+              interrupted::countDown); // the process may end as soon as this returns
+      Thread hook = new Thread(() -> Closing.all(ends), "serve-clients-close");
+      Runtime.getRuntime().addShutdownHook(hook);
+      PrintWriter out = spec.commandLine().getOut();
+      out.printf(
+          "%s for clients at %s, pool %s, %s%s; interrupt it to end it%n",
+          index.name(),
+          HostPort.text(service.address()),
+          poolOption,
+          size,
+          folder == null ? "" : ", data folder " + folder);
+      out.flush();
+      while (!interrupted.await(1, TimeUnit.SECONDS)) {
+        if (folder != null && folder.log().hasFailed()) {
+          return DataOption.LOG_FAILED;
+        }
       }
+      return CommandLine.ExitCode.OK;
     }
-    return CommandLine.ExitCode.OK;
   }
 
   private void printEnding(@Nullable DataFolder folder) {
@@ -227,15 +195,20 @@ final class ServeClientsCommand implements Callable<Integer> {
     }
   }
 
-  private Authentication authentication() {
-    return authenticationOptions.authentication();
-  }
-
-  private ClientService started(Supplier<ClientService> starting) {
+  private ClientService started(Partitioned index) {
     try {
-      return Ranges.accepted(spec, starting);
+      return Ranges.accepted(spec, () -> start(index));
     } catch (TcpException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
+  }
+
+  private ClientService start(Partitioned index) {
+    InetSocketAddress address = serviceOptions.address();
+    Authentication authentication = authenticationOptions.authentication();
+    int lanes = serviceOptions.lanes();
+    return index instanceof ByteStrings strings
+        ? ClientService.start(strings, address, authentication, Routes::alone, lanes)
+        : ClientService.start((RangeIndex) index, address, authentication, Routes::alone, lanes);
   }
 }
