@@ -152,7 +152,7 @@ public final class DataFolder implements AutoCloseable {
     }
   }
 
-  /** Where the disk is full, entries can be read, and the log tries again. */
+  /** If the disk is full, entries can be read anyway, and the log tries again. */
   private void sortTailIfThereIsRoom() throws IOException {
     try {
       sortTail();
@@ -329,7 +329,7 @@ public final class DataFolder implements AutoCloseable {
     return log;
   }
 
-  /** Has all sorted files become one, in the background, from {@link #begin} on. */
+  /** Merges all sorted files into one in the background, once {@link #begin} was called. */
   public void merge() {
     merger.mergeAll();
   }
@@ -348,7 +348,7 @@ public final class DataFolder implements AutoCloseable {
     }
   }
 
-  /** Has a file stand for all that was logged up to its end. */
+  /** Puts a file in place of all that was logged up to its end. */
   void finish(Manifest.Sorted base) throws IOException {
     List<Manifest.Sorted> before;
     synchronized (lock) {

@@ -8,8 +8,8 @@ import java.util.List;
  * The files of one folder. All work with files goes through this, so tests can lose what a crash
  * loses, and fail where a disk fails.
  *
- * <p>What is written to a file is safe once {@link DiskFile#force} has returned. That a file has
- * its name, or has it no more, is safe once {@link #force} has returned.
+ * <p>What was written to a file is safe once {@link DiskFile#force} has returned. New names, and
+ * that old ones are gone, are safe once {@link #force} has returned.
  *
  * <p>Thread-safe. A thread that is interrupted in one of these methods, or calls one while it is
  * interrupted, may find a file closed: threads of callers must not come here while a log is open.
@@ -52,7 +52,7 @@ interface Disk {
   }
 
   /**
-   * Has all names as they are now on the disk.
+   * Forces all names to the disk, as they are now.
    *
    * @throws ForceFailedException if the disk has not kept them
    */

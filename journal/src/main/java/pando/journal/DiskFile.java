@@ -26,7 +26,7 @@ interface DiskFile extends AutoCloseable {
   MemorySegment map() throws IOException;
 
   /**
-   * Has all bytes as they are now on the disk, and how many there are.
+   * Forces all bytes to the disk, as they are now, and how many there are.
    *
    * @throws ForceFailedException if the disk has not kept them
    */

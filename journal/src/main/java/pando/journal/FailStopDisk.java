@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk of which nothing changes any more once a force has failed: what is forced later may stand
- * on what was lost. So of two threads, one that goes on does not remove what the other one's files
- * still need.
+ * A disk on which nothing changes any more once a force has failed. Later files may build on bytes
+ * that were lost: so if the force of one thread fails, another one cannot remove what is still
+ * needed.
  */
 final class FailStopDisk implements Disk {
   private final Disk disk;
@@ -32,7 +32,7 @@ final class FailStopDisk implements Disk {
     void run() throws IOException;
   }
 
-  /** Forces; a force that another one has overtaken by failing has failed, too. */
+  /** Forces. If another force fails meanwhile, this one has failed, too. */
   private void force(Force force) throws IOException {
     check();
     try {

@@ -19,7 +19,8 @@ public final class FolderBackup {
   /*
    * The manifest says which files count. It is read, they are copied, and it is read again: if it
    * is still the same, none of them was removed or used again meanwhile, as that comes after a new
-   * manifest. Else, or where a file was gone, all begins anew; what is still named stays.
+   * manifest. If it is another one, or a file was gone, all begins anew, except that copies of
+   * sorted files stay if they are still named.
    *
    * A sorted file never changes, so it gets a second name. Segments do: each is copied up to its
    * last whole record, and the rest of the copy are zeros. LogTail reads first how far the log was
@@ -60,7 +61,7 @@ public final class FolderBackup {
    * Copies a folder.
    *
    * @param to folder that is not there, or has no files
-   * @param most how long it is tried again where the folder changes too fast
+   * @param most how long to try again while the folder changes too fast
    * @throws IllegalArgumentException if there is no data folder, or the other one has files
    * @throws DamagedLogException if the manifest or the log is damaged
    * @throws DataFolderException if the system does not let this process copy it, or it changed all

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A load of a folder, all of whose entries are written anew. They count once {@link #finish}
- * returns: until then, and if this is closed before, the folder keeps what it had. Not thread-safe.
+ * A load, which writes all entries of a folder anew. They count once {@link #finish} returns. Until
+ * then, and if this is closed before, the folder keeps what it had. Not thread-safe.
  */
 public final class FolderLoad implements AutoCloseable {
   private final DataFolder folder;

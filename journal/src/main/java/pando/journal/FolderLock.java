@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import pando.fabric.memory.ProcessLock;
 
-/** The lock of a folder, which one process has at a time. It ends with the process, however. */
+/** The lock of a folder, which one process has at a time. However a process ends, it is free. */
 final class FolderLock implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("pando.journal");
 

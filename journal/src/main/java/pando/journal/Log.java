@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
 /**
- * The log of a data folder. Each change is one record; after a crash the state is that after some
- * record and all before it.
+ * The log of a data folder. Each change is one record. After a crash the folder has all changes up
+ * to one record, and none behind it.
  *
  * <p>Thread-safe. Waits cannot be interrupted: an interrupted thread stays interrupted.
  */
@@ -18,14 +18,14 @@ public final class Log implements AutoCloseable {
    * A change is made in three steps. It reserves room for its record before it has any effect, so
    * that nothing takes effect that cannot be logged. Then it takes effect. Then its record is
    * appended: copied into the mapping of the current segment, which is the kernel's from then on. A
-   * process that is killed loses nothing that was appended. What a failure of power leaves is what
-   * the syncer has had written: see there.
+   * process that is killed loses nothing that was appended. After a failure of power the log has
+   * what was forced to the disk: the syncer's story.
    *
-   * Room. No record crosses the end of a segment, so what is left of the current one may be lost to
-   * a record that does not fit. What can be promised is therefore what is left of it but for the
-   * longest record, and the same of each segment that is ready. A new one is made once the current
-   * one is half full. If that fails, it is tried again each second, and a change that finds no room
-   * is refused until it succeeds.
+   * Room. No record crosses the end of a segment, so a record that does not fit wastes what is left
+   * of the current one. That can be as much as the longest record. So changes are promised what is
+   * left of the current segment and of each one that is ready, less the longest record each. A new
+   * segment is made once the current one is half full. If that fails, it is tried again each
+   * second, and a change that finds no room is refused until it succeeds.
    *
    *   full, to be sorted           current              ready
    *  +-----------+-----------+    +-----------+-----+  +------------+
@@ -51,7 +51,7 @@ public final class Log implements AutoCloseable {
   /** The segment that records go to; {@code null} before the first one, and at the end. */
   private @Nullable LogSegment current;
 
-  /** Place of the next record in the current segment. */
+  /** Where the next record begins in the current segment. */
   private int at;
 
   private long reserved;
@@ -94,23 +94,18 @@ public final class Log implements AutoCloseable {
     return options.sync() == SyncPolicy.ALWAYS;
   }
 
-  /** Returns the greatest number of bytes of a change, as {@link RecordBuilder#bytes} counts. */
-  public int recordBytesMax() {
-    return options.recordBytesMax();
-  }
-
   /**
-   * Reserves room for records, before the change they are of has any effect. May wait for the disk.
+   * Reserves room for the records of a change, before it has any effect. May wait for the disk.
    *
-   * @throws IllegalArgumentException if it is more than {@link #recordBytesMax}
+   * @throws IllegalArgumentException if it is more than {@link LogOptions#recordBytesMax}
    * @throws LogFullException if there is no room; nothing is reserved then
    * @throws LogFailedException if the log has failed; nothing is reserved then
    */
   public void reserve(long bytes) {
-    if (bytes > recordBytesMax()) {
+    if (bytes > options.recordBytesMax()) {
       throw new IllegalArgumentException(
           "a change is too long for the log: bytes=%s, maximum=%s"
-              .formatted(bytes, recordBytesMax()));
+              .formatted(bytes, options.recordBytesMax()));
     }
     if (options.sync() == SyncPolicy.EVERYSEC) {
       syncer.awaitNoStall(STALL_NANOS);
@@ -132,7 +127,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Gives back what was reserved and not used. */
+  /** Gives back room that was reserved and is not used. */
   public void release(long bytes) {
     lock.lock();
     try {
@@ -145,7 +140,7 @@ public final class Log implements AutoCloseable {
   /**
    * Returns how many bytes can be promised to changes.
    *
-   * @param used of the current segment
+   * @param used bytes of the current segment
    */
   private long available(int used) {
     int lost = options.recordBytesMax() + RecordFormat.PAGE;
@@ -254,7 +249,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Skips what is before a place of a segment. */
+  /** Fills a segment up to a place of it with a PAD. */
   private void pad(LogSegment segment, int to) {
     int bytes = to - at;
     if (bytes > 0) {
@@ -289,7 +284,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Returns a place that all changes are before that were appended. */
+  /** Returns the place behind the last change that was appended, or a later one. */
   public long end() {
     return end;
   }
@@ -299,7 +294,7 @@ public final class Log implements AutoCloseable {
     return syncer.synced();
   }
 
-  /** Returns the time, in milliseconds since 1970, before which all was changed that is safe. */
+  /** Returns a time, in milliseconds since 1970: all changes before it are on the disk. */
   public long safeMillis() {
     long now = System.currentTimeMillis();
     return synced() >= end ? now : syncer.syncedMillis();
@@ -365,7 +360,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Returns how many changes were appended since the log began. */
+  /** Returns how many changes were appended since the folder was opened. */
   public long records() {
     lock.lock();
     try {
@@ -375,7 +370,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Returns how often the disk was forced since the log began. */
+  /** Returns how often the disk was forced since the folder was opened. */
   public long syncs() {
     return syncer.syncs();
   }

@@ -39,7 +39,10 @@ public record LogOptions(SyncPolicy sync, int segmentBytes) {
     return new LogOptions(sync, bytes);
   }
 
-  /** Returns the greatest number of bytes of a record: 20 MiB of a segment of 64 MiB. */
+  /**
+   * Returns the greatest number of bytes of a change, as {@link RecordBuilder#bytes} counts: 20 MiB
+   * with segments of 64 MiB.
+   */
   public int recordBytesMax() {
     return segmentBytes / 16 * 5;
   }

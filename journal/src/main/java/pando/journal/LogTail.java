@@ -13,6 +13,11 @@ import pando.fabric.memory.Closing;
  * without a whole record. What is behind was never acknowledged as being on the disk, or the disk
  * has lost it. So if a record says that the log was on the disk beyond that place, the log is
  * damaged in the middle.
+ *
+ * <pre>
+ *   | a | b | SYNCED behind b | c |///| d |     ends behind c; d does not count
+ *   | a |///| SYNCED behind b | c |             damaged in the middle: b was on the disk
+ * </pre>
  */
 final class LogTail implements AutoCloseable {
   private final Disk disk;
@@ -98,8 +103,8 @@ final class LogTail implements AutoCloseable {
   }
 
   /**
-   * Finds the records, once it is known how far the log was on the disk. So a log that grows
-   * meanwhile has all of them.
+   * Finds the records, after it has found how far the log was on the disk: a log that grows
+   * meanwhile has at least the records up to there.
    */
   private void findRecords() {
     long synced = 0;

@@ -11,10 +11,10 @@ import pando.fabric.memory.Closing;
 /**
  * Merges the sorted files of a folder, by a thread of its own.
  *
- * <p>Where those behind the base have half as many entries as it, all become a new base. Else,
- * where the newest eight are about equally large, they become one. So a byte that was logged is
- * written once when its segment is sorted, once for each step in size by a factor of eight, and
- * about three times into a base.
+ * <p>Once the files behind the base have half as many entries as the base, all become a new base.
+ * Before that, the newest eight become one if they are of about the same size. So a byte that was
+ * logged is written once when its segment is sorted, once for each step in size by a factor of
+ * eight, and about three times into a base.
  */
 final class Merger implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("pando.journal");
@@ -46,7 +46,7 @@ final class Merger implements AutoCloseable {
     thread.start();
   }
 
-  /** Has it look whether there is something to merge. */
+  /** Has the thread look whether there is something to merge. */
   void look() {
     lock.lock();
     try {

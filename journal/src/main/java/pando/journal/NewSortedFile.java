@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.UUID;
 import pando.fabric.memory.Closing;
 
-/** A sorted file that is written. It has its name once it is on the disk. Not thread-safe. */
+/** A sorted file that is being written. It has its name once it is on the disk. Not thread-safe. */
 final class NewSortedFile implements AutoCloseable {
   private final Disk disk;
   private final int number;

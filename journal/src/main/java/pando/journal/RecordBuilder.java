@@ -29,7 +29,7 @@ public final class RecordBuilder {
   /** Creates a builder without a change. */
   public RecordBuilder() {}
 
-  /** Returns how many bytes of the log a change takes, the key's removal if it has no value. */
+  /** Returns how many bytes of the log a change takes; a removal has no bytes of a value. */
   public static long bytesOf(long keyBytes, long valueBytes) {
     return RecordFormat.bytesOf(keyBytes, valueBytes);
   }

@@ -17,22 +17,22 @@ import java.nio.ByteOrder;
  *
  * <p>The length is stored last: a record counts once it has one. The sum is CRC32C of 20 bytes: the
  * salt of the segment (8), the place of the record in the log (8), and CRC32C of all from the kind
- * on (4). So what lies elsewhere, or is left of other times, is no record, and a value cannot look
- * like one.
+ * on (4). So bytes that were moved, or are left of an earlier segment, are no record, and a value
+ * cannot look like one.
  *
  * <p>What the kinds hold:
  *
  * <ul>
  *   <li>{@link #PUT}: a key with its value. A value of words has 8 bytes.
  *   <li>{@link #REMOVE}: a key that is gone.
- *   <li>{@link #PAD}: nothing. It has no key, its value are the bytes that are skipped, and the sum
- *       ends before these.
+ *   <li>{@link #PAD}: nothing. It has no key. Its value is the bytes that are skipped; the sum ends
+ *       before them.
  *   <li>{@link #SYNCED}: no key; the place up to which all of the log is on the disk, 8 bytes. It
  *       begins a page of {@value #PAGE} bytes, so it can be found when what is before it is
  *       damaged.
- *   <li>{@link #CLOSED}: as SYNCED, and nothing is behind it.
+ *   <li>{@link #CLOSED}: as SYNCED, and it is the last record of the log.
  *   <li>{@link #GROUP}: changes that count together or not at all. No key; the value is a row of
- *       changes, each with its bytes from the kind on, but for the zeros.
+ *       changes, each with its bytes from the kind to the value.
  * </ul>
  */
 final class RecordFormat {

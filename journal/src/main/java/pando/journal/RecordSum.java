@@ -6,7 +6,7 @@ import static pando.journal.FileBytes.LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32C;
 
-/** Makes the sums of records. For one thread at a time. */
+/** Makes the sums of records. Not thread-safe. */
 final class RecordSum {
   private final byte[] bytes = new byte[2 * Long.BYTES + Integer.BYTES];
   private final MemorySegment segment = MemorySegment.ofArray(bytes);

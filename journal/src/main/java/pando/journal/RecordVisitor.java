@@ -2,7 +2,7 @@ package pando.journal;
 
 import java.lang.foreign.MemorySegment;
 
-/** Hears of the records of a log, in their order. */
+/** Receives the records of a log, in their order. */
 @FunctionalInterface
 public interface RecordVisitor {
   /** What a record says. */
@@ -27,12 +27,13 @@ public interface RecordVisitor {
   }
 
   /**
-   * Hears of a record, or of a change of a group.
+   * Receives a record, or a change of a group.
    *
    * @param place of the record in the log
-   * @param key empty but of changes. Its bytes are there until this returns, as those of the value
-   * @param value 8 bytes, little-endian, of {@link Kind#SYNCED} and {@link Kind#CLOSED}; empty of
-   *     all others that are no {@link Kind#PUT}
+   * @param key of a change; empty if it is none. The bytes of key and value are there until this
+   *     returns
+   * @param value of a {@link Kind#PUT}; the place, 8 bytes, little-endian, of a {@link Kind#SYNCED}
+   *     or {@link Kind#CLOSED}; else empty
    */
   void visit(long place, Kind kind, MemorySegment key, MemorySegment value);
 }

@@ -13,8 +13,8 @@ import pando.fabric.memory.KeyOrder;
  * radix and in place: all that a run of records has in common is skipped, then the run is split by
  * the first byte that differs. A run whose heads are equal gets the next 8 bytes as heads; once all
  * its keys are at their end, their lengths; and if these are equal, too, it is one key. Runs of few
- * records are sorted by insertion. Nothing is made of objects: a record takes 22 bytes, and no byte
- * of a key is looked at more than twice but in short runs.
+ * records are sorted by insertion. A record is no object and takes 22 bytes, and only short runs
+ * look at a byte of a key more than twice.
  */
 final class SegmentSorter {
   private static final int CAPACITY = 1_024;
@@ -289,7 +289,7 @@ final class SegmentSorter {
 
     @Override
     public void close() {
-      // The memory belongs to who made the sorter.
+      // The memory is not the sorter's own.
     }
   }
 }

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** Goes over the records of a segment, as long as they are whole. For one thread at a time. */
+/** Goes over the records of a segment up to the first that is not whole. Not thread-safe. */
 final class SegmentWalk {
   private final LogSegment segment;
   private final MemorySegment memory;
@@ -55,11 +55,11 @@ final class SegmentWalk {
     return sorter;
   }
 
-  /** Hears of changes. */
+  /** Receives changes. */
   @FunctionalInterface
   interface ChangeConsumer {
     /**
-     * Hears of a change.
+     * Receives a change.
      *
      * @param keyAt place of its key in the segment, with the value right behind
      * @param valueBytes -1 if the key was removed
@@ -88,7 +88,7 @@ final class SegmentWalk {
     int itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
     boolean isRemoval = memory.get(JAVA_BYTE, record + RecordFormat.KIND) == RecordFormat.REMOVE;
     long itsKeyAt = record + RecordFormat.HEAD;
-    consumer.add(itsKeyAt, itsKeyBytes, isRemoval ? -1 : itsValueBytes);
+    consumer.add(itsKeyAt, itsKeyBytes, isRemoval ? SortedFileFormat.REMOVED : itsValueBytes);
     return itsKeyAt + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
   }
 

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
 /**
- * The segments of a log, but for the one that records go to: those that are ready to be used, and
- * those that are full. Two threads make them ready and have them sorted, so that neither waits for
- * the other. Methods that do not say otherwise are called with the log's lock held.
+ * The segments of a log, without the one that records go to: those that are ready to be used, and
+ * those that are full. One thread makes them ready and another one has them sorted, so that neither
+ * waits for the other. Methods that do not say otherwise are called with the log's lock held.
  */
 final class Segments {
   private static final System.Logger LOG = System.getLogger("pando.journal");
@@ -23,7 +23,7 @@ final class Segments {
   /** So many segments may be full and not sorted before changes wait. */
   private static final int FULL_MAX = 16;
 
-  /** How long it takes until something is tried again that has failed. */
+  /** The time after which something that has failed is tried again. */
   private static final long RETRY_NANOS = 1_000_000_000;
 
   private final Log log;
@@ -48,7 +48,7 @@ final class Segments {
   /** The file of a segment that was sorted, to be used again. */
   private @Nullable LogSegment spare;
 
-  /** Where the next segment begins that is made. */
+  /** Where the next segment that is made begins. */
   private long nextFirst;
 
   /** Whether a segment is to be made ready. */
@@ -57,7 +57,7 @@ final class Segments {
   private boolean begun;
   private boolean closing;
 
-  /** Why there is no room, or no full segment can be sorted; {@code null} if it is not so. */
+  /** Why there is no room, or no full segment can be sorted; {@code null} if all is well. */
   private @Nullable Exception noRoom;
 
   /** A thread's work. */
@@ -128,7 +128,7 @@ final class Segments {
     work.signalAll();
   }
 
-  /** Has a segment sorted, which nothing is appended to any more. */
+  /** Has a segment sorted to which nothing is appended any more. */
   void addFull(LogSegment segment) {
     full.add(segment);
     work.signalAll();
@@ -150,14 +150,14 @@ final class Segments {
   }
 
   /**
-   * Waits until there may be more room: its caller looks, and comes again.
+   * Waits until there may be more room: the caller looks whether there is enough.
    *
    * @param bytes that are needed, for the message
    * @param needsSegment whether another segment has to be made, also where some are ready: others
    *     have reserved what these have, and may never use it
    * @throws LogFullException if the disk has none
    */
-  @SuppressWarnings("WaitNotInLoop") // Those that call it look again.
+  @SuppressWarnings("WaitNotInLoop") // The callers look again.
   void awaitRoom(long bytes, boolean needsSegment) {
     wanted |= needsSegment;
     work.signalAll();
@@ -171,13 +171,13 @@ final class Segments {
     roomChanged.awaitUninterruptibly();
   }
 
-  /** Returns why there is no room; empty if it is not so. */
+  /** Returns why there is no room; empty if there is. */
   Optional<String> hindrance() {
     return Optional.ofNullable(noRoom)
         .map(its -> "the log has no room: folder=%s, cause=%s".formatted(disk, its.getMessage()));
   }
 
-  /** Lets all that wait look whether the log has failed. */
+  /** Has all that wait look whether the log has failed. */
   void wake() {
     roomChanged.signalAll();
     work.signalAll();

@@ -15,8 +15,9 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * A sorted file that is read. {@link #open} checks its header, footer and index; {@link #entries}
- * checks each block as it comes to it. {@link SortedFileFormat} draws the bytes. Not thread-safe.
+ * A sorted file that is open to be read. {@link #open} checks its header, footer and index; {@link
+ * #entries} checks each block as it comes to it. {@link SortedFileFormat} draws the bytes. Not
+ * thread-safe.
  */
 final class SortedFile implements AutoCloseable {
   private static final int PIECE_BYTES = 256 << 10;

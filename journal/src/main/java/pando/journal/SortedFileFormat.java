@@ -26,8 +26,9 @@ import java.util.zip.CRC32C;
  * footer, 128 bytes, {@link SortedFileFooter}
  * </pre>
  *
- * A block's sum has its place in it, and the header's sum, which no other file has. So a block is
- * found that lies elsewhere, or is left of an earlier file, as where a disk has lost a write.
+ * <p>The sum of a block covers its place, and the sum of the header, which no other file has. So a
+ * block is refused that was written elsewhere, or is left of an earlier file because the disk has
+ * lost a write.
  */
 final class SortedFileFormat {
   static final int VERSION = 1;
@@ -54,8 +55,8 @@ final class SortedFileFormat {
   private SortedFileFormat() {}
 
   /**
-   * Returns a block, or a larger one in its place, without its bytes. As it doubles, all that were
-   * ever taken are not more than four times what is needed.
+   * Returns a block, or a larger one in its place, which does not have its bytes. As sizes double,
+   * all blocks of an arena together take at most four times what is needed.
    */
   static MemorySegment withRoom(MemorySegment block, long bytes, Arena arena) {
     return bytes <= block.byteSize()

@@ -10,16 +10,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import pando.fabric.memory.Closing;
 
 /**
- * Has a log written to the disk, by a thread of its own: again as long as somebody waits for it,
- * else once a second if the policy says so. So all that wait share one force of the disk.
+ * Forces a log to the disk, by a thread of its own: again and again while somebody waits, and else
+ * once a second, unless the policy is {@link SyncPolicy#NO}. All that wait share one force.
  *
- * <p>A force that fails is never repeated: the kernel may have forgotten by then what it did not
- * write. The log has failed.
+ * <p>A force that fails is never repeated, as the kernel may have dropped what it did not write.
+ * The log has failed then.
  */
 final class Syncer {
   /*
-   * What is on the disk when a force ends is what was appended when it began: the place is read
-   * first, then each segment that has something from there back to what was synced is forced.
+   * After a force, all is on the disk that was appended before it began: the end of the log is read
+   * first, and then each segment is forced that has something between the synced place and the end.
    */
 
   private static final long INTERVAL_NANOS = 1_000_000_000;
@@ -42,7 +42,7 @@ final class Syncer {
   private volatile long synced;
   private long syncs;
 
-  /** When the last force began that has ended. */
+  /** When the last force that succeeded began. */
   private volatile long syncedMillis = System.currentTimeMillis();
 
   private long demanded;
@@ -136,7 +136,7 @@ final class Syncer {
     }
   }
 
-  /** Lets all that wait look whether the log has failed. */
+  /** Has all that wait look whether the log has failed. */
   void wake() {
     lock.lock();
     try {
@@ -248,7 +248,7 @@ final class Syncer {
     }
   }
 
-  /** Has all on the disk, and ends the thread. */
+  /** Forces all to the disk, and ends the thread. */
   void close() {
     lock.lock();
     try {

@@ -26,8 +26,8 @@ import pando.map.codec.ValueCodec;
  * values are, and the map has no name.
  */
 final class FolderBacking implements Backing {
-  /** How long a backup is tried where the folder changes all the time. */
-  private static final Duration BACKUP_MOST = Duration.ofMinutes(1);
+  /** How long a backup is tried again while the folder changes too fast. */
+  private static final Duration BACKUP_TIMEOUT = Duration.ofMinutes(1);
 
   private final Path path;
   private final LogOptions log;
@@ -140,7 +140,7 @@ final class FolderBacking implements Backing {
   @Override
   public void backup(Path to) {
     sync();
-    FolderBackup.Report _ = FolderBackup.take(path, to, BACKUP_MOST);
+    FolderBackup.Report _ = FolderBackup.take(path, to, BACKUP_TIMEOUT);
   }
 
   @Override

@@ -21,8 +21,8 @@ import pando.client.PandoClient;
 import pando.fabric.UnknownOutcomeException;
 
 /**
- * Stores address ranges at a server with a data folder, kills it meanwhile, and looks for all that
- * it had acknowledged at the next one.
+ * Stores address ranges at a server with a data folder, kills the server meanwhile, and looks for
+ * all that it had acknowledged in the next server.
  */
 public final class KilledServer {
   private static final int BATCH = 256;
