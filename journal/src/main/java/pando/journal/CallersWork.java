@@ -22,11 +22,10 @@ final class CallersWork {
   /** Does work, and waits for its end, whatever it is. A caller that is interrupted stays so. */
   static void run(FileWork work) throws IOException {
     FutureTask<Boolean> task =
-        new FutureTask<>(
-            () -> {
-              work.run();
-              return true;
-            });
+        new FutureTask<>(() -> {
+          work.run();
+          return true;
+        });
     Closing.join(Thread.ofPlatform().daemon().name("pando-log-caller").start(task));
     if (task.state() == Future.State.FAILED) {
       switch (task.exceptionNow()) {

@@ -36,12 +36,11 @@ class LogRoomTest {
       Log log = folder.begin();
       int most = log.recordBytesMax();
       FutureTask<Boolean> reserving =
-          started(
-              () -> {
-                for (int i = 0; i < 5; i++) {
-                  log.reserve(most);
-                }
-              });
+          started(() -> {
+            for (int i = 0; i < 5; i++) {
+              log.reserve(most);
+            }
+          });
       assertThat(reserving).succeedsWithin(LONG);
       log.release(5L * most);
     }
@@ -58,12 +57,11 @@ class LogRoomTest {
         log.awaitSynced(log.append(change));
       }
       FutureTask<Boolean> making =
-          started(
-              () -> {
-                while (segments() < 2 && !log.hasFailed()) {
-                  Thread.onSpinWait();
-                }
-              });
+          started(() -> {
+            while (segments() < 2 && !log.hasFailed()) {
+              Thread.onSpinWait();
+            }
+          });
       assertThat(making).succeedsWithin(LONG);
     }
   }
@@ -71,10 +69,9 @@ class LogRoomTest {
   @Test
   void shouldLeaveNothingOfASegmentThatTheDiskHasNoRoomFor() {
     disk.failAt(2); // A part of the zeros is there then.
-    assertThatThrownBy(
-            () ->
-                LogSegment.create(
-                    disk, UUID.randomUUID(), RecordFormat.PAGE, LogOptions.SEGMENT_BYTES_MIN))
+    assertThatThrownBy(() ->
+            LogSegment.create(
+                disk, UUID.randomUUID(), RecordFormat.PAGE, LogOptions.SEGMENT_BYTES_MIN))
         .hasMessageContaining("No space left");
     assertThat(disk.list()).isEmpty();
   }

@@ -101,13 +101,12 @@ class MergerTest {
   /** Waits for a base that has more than the load. */
   private static FutureTask<Boolean> merging(DataFolder folder, long base) {
     FutureTask<Boolean> task =
-        new FutureTask<>(
-            () -> {
-              while (folder.manifest().sorted().getFirst().to() <= base) {
-                Thread.onSpinWait();
-              }
-              return true;
-            });
+        new FutureTask<>(() -> {
+          while (folder.manifest().sorted().getFirst().to() <= base) {
+            Thread.onSpinWait();
+          }
+          return true;
+        });
     Thread.ofPlatform().daemon().start(task);
     return task;
   }
