@@ -52,8 +52,10 @@ record PoolAddress(String place, Map<String, String> settings) {
       String wrong =
           !known.contains(name)
               ? "no such setting of this pool"
-              : equals < 0 ? "a setting without a value" : "a setting that is there twice";
-      if (equals < 0 || !known.contains(name) || settings.containsKey(name)) {
+              : equals < 0
+                  ? "a setting without a value"
+                  : settings.containsKey(name) ? "a setting that is there twice" : null;
+      if (wrong != null) {
         throw new IllegalArgumentException(
             "%s: setting=%s, pool=%s, known=%s%s"
                 .formatted(wrong, setting, address, known, DidYouMean.suggest(name, known)));
