@@ -86,11 +86,16 @@ public final class RecordBuilder {
   }
 
   private void begin(byte kind, long keyBytes, long valueBytes) {
-    long needed = RecordFormat.bytesOf(keyBytes, valueBytes);
-    if (keyBytes > RecordFormat.KEY_BYTES_MAX || needed > Integer.MAX_VALUE) {
+    if (keyBytes > SortedFileFormat.KEY_BYTES_MAX || valueBytes > SortedFileFormat.VALUE_BYTES_MAX) {
       throw new IllegalArgumentException(
-          "too long for a record: keyBytes=%s, valueBytes=%s".formatted(keyBytes, valueBytes));
+          "too long for a record: keyBytes=%s, maximum=%s, valueBytes=%s, maximum=%s"
+              .formatted(
+                  keyBytes,
+                  SortedFileFormat.KEY_BYTES_MAX,
+                  valueBytes,
+                  SortedFileFormat.VALUE_BYTES_MAX));
     }
+    long needed = RecordFormat.bytesOf(keyBytes, valueBytes);
     if (needed > buffer.length || buffer.length > KEPT_BYTES) {
       buffer = new byte[(int) Math.max(needed, FIRST_BYTES)];
       segment = MemorySegment.ofArray(buffer);

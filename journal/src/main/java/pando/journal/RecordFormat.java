@@ -60,8 +60,6 @@ final class RecordFormat {
   /** Bytes of a SYNCED and of a CLOSED. */
   static final int SYNCED_BYTES = 32;
 
-  static final int KEY_BYTES_MAX = 0xFFFF;
-
   private static final VarHandle ALIGNED_INT =
       ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
 

@@ -27,14 +27,14 @@ class LogRoomTest {
   }
 
   private long segments() {
-    return disk.list().stream().filter(name -> LogTail.firstOf(name) >= 0).count();
+    return disk.list().stream().filter(name -> LogSegment.firstOf(name) >= 0).count();
   }
 
   @Test
   void shouldReserveBesideOthersThatNeverUseTheirRoom() throws IOException {
     try (DataFolder folder = open(SyncPolicy.NO)) {
       Log log = folder.begin();
-      int most = log.recordBytesMax();
+      int most = new LogOptions(SyncPolicy.NO, LogOptions.SEGMENT_BYTES_MIN).recordBytesMax();
       FutureTask<Boolean> reserving =
           started(() -> {
             for (int i = 0; i < 5; i++) {
