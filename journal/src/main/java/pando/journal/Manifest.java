@@ -110,11 +110,17 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     return new Manifest(id, kind, names, sorted, logFrom);
   }
 
-  /** Makes this the manifest of a folder. It is on the disk when this returns. */
+  /**
+   * Makes this the manifest of a folder. It is on the disk when this returns.
+   *
+   * @throws IOException if that fails; also if it is too long, until sorted files are merged
+   */
   void store(Disk disk) throws IOException {
     byte[] text = text().getBytes(StandardCharsets.UTF_8);
     if (text.length >= BYTES_MAX) {
-      throw new IllegalStateException("the manifest is too long: bytes=" + text.length);
+      throw new IOException(
+          "the manifest is too long, sorted files have to be merged: bytes=%s, files=%s"
+              .formatted(text.length, sorted.size()));
     }
     try (DiskFile file = disk.create(NAME + NEW)) {
       file.write(0, ByteBuffer.wrap(text));

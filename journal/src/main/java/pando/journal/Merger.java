@@ -12,9 +12,9 @@ import pando.fabric.memory.Closing;
  * Merges the sorted files of a folder, by a thread of its own.
  *
  * <p>Once the files behind the base have half as many entries as the base, all become a new base.
- * Before that, the newest eight become one if they are of about the same size. So a byte that was
- * logged is written once when its segment is sorted, once for each step in size by a factor of
- * eight, and about three times into a base.
+ * Before that, and where the disk has no room for that, the newest eight become one if they are of
+ * about the same size. So a byte that was logged is written once when its segment is sorted, once
+ * for each step in size by a factor of eight, and about three times into a base.
  */
 final class Merger implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("pando.journal");
@@ -34,6 +34,9 @@ final class Merger implements AutoCloseable {
 
   /** Whether all files are to become one, however many and large they are. */
   private boolean mergesAll;
+
+  /** Whether the last merge has failed: there may be room for a smaller one. */
+  private boolean lacksRoom;
 
   private volatile boolean closing;
 
@@ -75,6 +78,7 @@ final class Merger implements AutoCloseable {
         List<Manifest.Sorted> some = next();
         while (some != null && !closing) {
           merge(some);
+          lacksRoom &= some.getFirst().from() != 0;
           some = next();
         }
       } catch (ForceFailedException e) {
@@ -82,6 +86,7 @@ final class Merger implements AutoCloseable {
         return;
       } catch (IOException e) {
         LOG.log(System.Logger.Level.WARNING, "sorted files are not merged: folder=" + folder, e);
+        lacksRoom = true;
         pause();
       } catch (Throwable e) {
         LOG.log(System.Logger.Level.ERROR, "sorted files cannot be merged: folder=" + folder, e);
@@ -125,25 +130,37 @@ final class Merger implements AutoCloseable {
     try {
       boolean takesAll = mergesAll && all.size() > 1;
       mergesAll = false;
-      return takesAll ? all : next(all);
+      return takesAll ? all : next(all, lacksRoom);
     } finally {
       lock.unlock();
     }
   }
 
-  /** Returns the files to merge next; {@code null} if there are none. */
-  static @Nullable List<Manifest.Sorted> next(List<Manifest.Sorted> all) {
+  /**
+   * Returns the files to merge next; {@code null} if there are none.
+   *
+   * @param lacksRoom whether the base is to be left as it is, as long as others can be merged
+   */
+  static @Nullable List<Manifest.Sorted> next(List<Manifest.Sorted> all, boolean lacksRoom) {
+    List<Manifest.Sorted> newest = newest(all);
+    return isBaseDue(all) && !(lacksRoom && newest != null) ? all : newest;
+  }
+
+  /** Returns whether those behind the base have half as many entries as it. */
+  private static boolean isBaseDue(List<Manifest.Sorted> all) {
     if (all.size() < 2) {
-      return null;
+      return false;
     }
     long base = all.getFirst().from() == 0 ? all.getFirst().entries() : 0;
     long behind = -base;
     for (Manifest.Sorted file : all) {
       behind += file.entries();
     }
-    if (behind >= base / 2) {
-      return all;
-    }
+    return behind >= base / 2;
+  }
+
+  /** Returns the newest files that are about equally large; {@code null} if they are few. */
+  private static @Nullable List<Manifest.Sorted> newest(List<Manifest.Sorted> all) {
     for (int first = all.size() - FILES; first > 0; first--) {
       List<Manifest.Sorted> newest = all.subList(first, all.size());
       long least = newest.stream().mapToLong(Manifest.Sorted::entries).min().orElseThrow();

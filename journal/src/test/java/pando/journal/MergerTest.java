@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -56,6 +58,80 @@ class MergerTest {
       folder.merge();
       awaitFiles(folder, 1);
       assertThat(folder.manifest().sorted().getFirst().entries()).isEqualTo(KEYS);
+    }
+  }
+
+  private static Manifest.Sorted file(int number, long entries) {
+    return new Manifest.Sorted(number, number - 1L, number, entries, "");
+  }
+
+  @Test
+  void shouldMergeTheNewestWhereThereIsNoRoomForABase() {
+    List<Manifest.Sorted> all = new ArrayList<>(List.of(file(1, 1_000)));
+    for (int number = 2; number < 22; number++) {
+      all.add(file(number, 100));
+    }
+    assertThat(Merger.next(all, false)).isEqualTo(all);
+    assertThat(Merger.next(all, true)).isEqualTo(all.subList(13, 21));
+    List<Manifest.Sorted> few = all.subList(0, 7);
+    assertThat(Merger.next(few, true)).isEqualTo(few);
+  }
+
+  @Test
+  void shouldOpenWhereTheManifestTakesNoFurtherFile() throws Exception {
+    LogOptions options = new LogOptions(SyncPolicy.NO, LogOptions.SEGMENT_BYTES_MIN);
+    FaultyDisk disk = new FaultyDisk();
+    int files = fillManifest(disk);
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      assertThat(folder.manifest().sorted()).hasSize(files);
+      assertThat(FolderScript.read(folder)).hasSize(files + 1);
+      Log log = folder.begin();
+      awaitFiles(folder, 1);
+      while (log.hindrance().isPresent()) {
+        Thread.onSpinWait();
+      }
+      put(log, 0);
+    }
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      assertThat(FolderScript.read(folder)).hasSize(files + 2);
+    }
+  }
+
+  /** Makes a folder of as many sorted files as a manifest can name, and of one change more. */
+  private static int fillManifest(Disk disk) throws IOException {
+    Manifest manifest = Manifest.ofNewFolder("words");
+    SortedFiles files = new SortedFiles(disk, manifest);
+    List<Manifest.Sorted> made = new ArrayList<>();
+    long to = manifest.logFrom();
+    Manifest next = manifest;
+    while (next.text().length() < 64 << 10) {
+      next.store(disk);
+      manifest = next;
+      long from = made.isEmpty() ? 0 : to;
+      to += RecordFormat.PAGE;
+      made.add(sorted(files, made.size(), from, to));
+      next = manifest.with(made, to);
+    }
+    RecordBuilder change = new RecordBuilder().putWord(-1, -1);
+    try (LogSegment segment =
+        LogSegment.create(disk, manifest.id(), manifest.logFrom(), LogOptions.SEGMENT_BYTES_MIN)) {
+      segment.write(
+          LogSegment.HEADER_BYTES,
+          change,
+          (int) change.bytes(),
+          new RecordSum(),
+          change.innerSum());
+    }
+    return manifest.sorted().size();
+  }
+
+  private static Manifest.Sorted sorted(SortedFiles files, int key, long from, long to)
+      throws IOException {
+    MemorySegment word = MemorySegment.ofArray(new byte[Long.BYTES]);
+    word.set(ValueLayout.JAVA_LONG_UNALIGNED, 0, key);
+    try (NewSortedFile file = files.begin(from, to)) {
+      file.writer().append(word, word);
+      return file.finish();
     }
   }
 
