@@ -17,6 +17,7 @@ import pando.index.MovablePartitions;
 import pando.index.Partitioning;
 import pando.index.PoolSpace;
 import pando.index.RangeIndex;
+import pando.index.Session;
 import pando.index.Unwritten;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
@@ -121,22 +122,43 @@ public final class DurableIndex implements RangeIndex {
     long[] before = stripes.beginAll();
     boolean differs = false;
     try (FolderLoad load = loads.get()) {
-      long loaded = inner.bulkLoad(new WrittenWords(entries, load), fill);
+      WrittenWords written = new WrittenWords(entries, load);
+      long loaded;
+      try {
+        loaded = inner.bulkLoad(written, fill);
+      } catch (Throwable e) {
+        differs = mayHaveLoaded(written, e);
+        throw e;
+      }
       differs = true;
       load.finish();
       differs = false;
       return loaded;
-    } catch (Throwable e) {
-      if (UnknownOutcomeException.isSaidBy(e)) {
-        differs = true;
-        logs.get().fail(e);
-      }
-      throw e;
     } finally {
       // If index and folder differ, the words stay BUSY: nobody reads what the folder lacks.
       if (!differs) {
         stripes.endAll(before);
       }
+    }
+  }
+
+  /** Returns whether a load that failed may have entries in the index: then the log fails. */
+  private boolean mayHaveLoaded(WrittenWords written, Throwable failure) {
+    boolean mayHave =
+        UnknownOutcomeException.isSaidBy(failure)
+            || (written.hasEnded() && mayHaveEntries(failure));
+    if (mayHave) {
+      logs.get().fail(failure);
+    }
+    return mayHave;
+  }
+
+  private boolean mayHaveEntries(Throwable failure) {
+    try (Session session = inner.session()) {
+      return session.first();
+    } catch (Throwable e) {
+      failure.addSuppressed(e);
+      return true;
     }
   }
 

@@ -4,14 +4,29 @@ import pando.index.EntrySource;
 import pando.journal.FolderLoad;
 
 /** The entries of a load, which are written to a folder as they are read. */
-record WrittenWords(EntrySource entries, FolderLoad load) implements EntrySource {
+final class WrittenWords implements EntrySource {
+  private final EntrySource entries;
+  private final FolderLoad load;
+  private boolean ended;
+
+  WrittenWords(EntrySource entries, FolderLoad load) {
+    this.entries = entries;
+    this.load = load;
+  }
+
   @Override
   public boolean next() {
     boolean found = entries.next();
+    ended = !found;
     if (found) {
       load.append(entries.key(), entries.value());
     }
     return found;
+  }
+
+  /** Returns whether all entries were read. */
+  boolean hasEnded() {
+    return ended;
   }
 
   @Override

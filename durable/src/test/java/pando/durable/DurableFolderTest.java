@@ -39,6 +39,7 @@ import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.journal.DataFolder;
+import pando.journal.LogFailedException;
 import pando.journal.LogOptions;
 import pando.journal.SyncPolicy;
 
@@ -209,6 +210,33 @@ class DurableFolderTest {
       indexes.getFirst().bulkLoad(Entries.of(Entries.spaced(100, 10)), 0.7);
       assertThat(readers.getFirst().get()).isTrue();
     }
+  }
+
+  @Test
+  void shouldShowNothingOfALoadThatFailsAtItsEnd() {
+    DataFolder folder = folder(temporary, DurableIndex.KIND, SyncPolicy.NO);
+    try (Fabric fabric = Pools.open(2, 16 << 20, 80);
+        RangeIndex inner = options(SystemUnderTest.ORCA).create(fabric)) {
+      folder.begin();
+      RangeIndex failing =
+          (RangeIndex)
+              Proxy.newProxyInstance(
+                  RangeIndex.class.getClassLoader(),
+                  new Class<?>[] {RangeIndex.class},
+                  (_, method, arguments) -> {
+                    Object answer = method.invoke(inner, arguments);
+                    if (method.getName().equals("bulkLoad")) {
+                      throw new OutOfMemoryError("behind the load");
+                    }
+                    return answer;
+                  });
+      DurableIndex index = DurableIndex.over(failing, folder);
+      assertThatThrownBy(() -> index.bulkLoad(Entries.of(Entries.spaced(100, 10)), 0.7))
+          .hasMessage("behind the load");
+      assertThatThrownBy(() -> has(index, 10)).isInstanceOf(LogFailedException.class);
+      assertThatThrownBy(folder::close).isInstanceOf(LogFailedException.class);
+    }
+    assertThat(found(temporary, SystemUnderTest.ORCA)).isEmpty();
   }
 
   private static boolean has(RangeIndex index, long key) {
