@@ -86,7 +86,8 @@ public final class RecordBuilder {
   }
 
   private void begin(byte kind, long keyBytes, long valueBytes) {
-    if (keyBytes > SortedFileFormat.KEY_BYTES_MAX || valueBytes > SortedFileFormat.VALUE_BYTES_MAX) {
+    if (keyBytes > SortedFileFormat.KEY_BYTES_MAX
+        || valueBytes > SortedFileFormat.VALUE_BYTES_MAX) {
       throw new IllegalArgumentException(
           "too long for a record: keyBytes=%s, maximum=%s, valueBytes=%s, maximum=%s"
               .formatted(
