@@ -35,6 +35,9 @@ public final class DataFolder implements AutoCloseable {
   /** Guards the manifest, in memory and in the folder. */
   private final Object lock = new Object();
 
+  /** Held by who closes. */
+  private final Object closing = new Object();
+
   private Manifest manifest;
 
   /** What was found in the log, until it is in sorted files. */
@@ -381,13 +384,15 @@ public final class DataFolder implements AutoCloseable {
 
   /**
    * Ends the log and unlocks the folder. All that was appended is on the disk then. A second call
-   * does nothing.
+   * waits for the first.
    *
    * @throws LogFailedException if the log has failed
    */
   @Override
   public void close() {
-    Closing.all(merger::close, log::close, this::closeTail, unlock);
+    synchronized (closing) {
+      Closing.all(merger::close, log::close, this::closeTail, unlock);
+    }
   }
 
   /** What the log asks for. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
@@ -200,6 +201,37 @@ class FolderFaultsTest {
     assertThatThrownBy(folder::close)
         .isInstanceOf(LogFailedException.class)
         .hasMessageContaining("a task that throws");
+  }
+
+  @Test
+  void shouldStayLockedUntilAllIsOnTheDiskWhereTwoClose() throws Exception {
+    FaultyDisk disk = new FaultyDisk();
+    List<String> order = Collections.synchronizedList(new ArrayList<>());
+    CountDownLatch forces = new CountDownLatch(1);
+    CountDownLatch mayForce = new CountDownLatch(1);
+    DataFolder folder =
+        DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.NO), () -> order.add("unlocked"));
+    Log log = folder.begin();
+    log.reserve(record(1).bytes());
+    log.append(record(1));
+    disk.withHook((_, text) -> {
+      if (text.startsWith("force log-")) {
+        forces.countDown();
+        await(mayForce);
+        order.add("forced");
+      }
+    });
+    Thread first = Thread.ofPlatform().start(folder::close);
+    await(forces);
+    Thread second = Thread.ofPlatform().start(folder::close);
+    while (second.getState() == Thread.State.NEW || second.getState() == Thread.State.RUNNABLE) {
+      Thread.onSpinWait();
+    }
+    mayForce.countDown();
+    first.join();
+    second.join();
+    assertThat(order).startsWith("forced").endsWith("unlocked");
+    assertThat(order.indexOf("unlocked")).isGreaterThan(order.lastIndexOf("forced"));
   }
 
   private static void await(CountDownLatch latch) {
