@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.cli.option.Ranges;
 import pando.cli.text.EntryText;
 import pando.cli.text.Numbers;
-import pando.journal.DamagedLogException;
+import pando.journal.DamagedFolderException;
 import pando.journal.EntryStream;
 import pando.journal.FolderBackup;
 import pando.journal.FolderCheck;
@@ -66,7 +66,7 @@ final class DataCommand implements Callable<Integer> {
         return run(out);
       } catch (IllegalArgumentException e) {
         throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-      } catch (DamagedLogException e) {
+      } catch (DamagedFolderException e) {
         return refuse(e.getMessage() + "; " + advice(e.cutAt()));
       } finally {
         out.flush();

@@ -45,7 +45,7 @@ public final class DurableIndex implements RangeIndex {
    *
    * @param options of any system: it need not be that of the entries' last index
    * @throws IllegalArgumentException if other processes may change the index, too
-   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
+   * @throws pando.journal.DamagedFolderException if a file of the folder is damaged
    */
   public static DurableIndex open(DataFolder folder, IndexOptions options, Fabric fabric) {
     RangeIndex index = options.create(fabric);

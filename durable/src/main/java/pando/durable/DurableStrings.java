@@ -38,7 +38,7 @@ public final class DurableStrings implements ByteStrings {
    * Makes byte strings that have the entries of a folder, and logs there what changes them. The
    * caller closes the folder, after them.
    *
-   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
+   * @throws pando.journal.DamagedFolderException if a file of the folder is damaged
    */
   public static DurableStrings open(DataFolder folder, ByteOptions options, Fabric fabric) {
     ByteIndex index = ByteIndex.create(fabric, options);

@@ -3,7 +3,7 @@ package pando.durable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import pando.index.EntrySource;
-import pando.journal.DamagedLogException;
+import pando.journal.DamagedFolderException;
 import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
@@ -38,7 +38,7 @@ record FolderWords(DataFolder folder, EntryStream entries) implements EntrySourc
 
   private MemorySegment word(MemorySegment bytes) {
     if (bytes.byteSize() != Long.BYTES) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           "an entry is not of words: folder=%s, bytes=%s".formatted(folder, bytes.byteSize()));
     }
     return bytes;

@@ -60,7 +60,7 @@ public final class DataFolder implements AutoCloseable {
    * @param kind of the index: entries of another kind mean something else
    * @throws IllegalArgumentException if it is of another kind, or has other files and is no data
    *     folder
-   * @throws DamagedLogException if a file is damaged, or a newer Pando wrote it
+   * @throws DamagedFolderException if a file is damaged, or a newer Pando wrote it
    * @throws DataFolderException if it is in use, or the system does not let this process use it
    */
   public static DataFolder open(Path folder, String kind, LogOptions options) {
@@ -82,7 +82,7 @@ public final class DataFolder implements AutoCloseable {
   /**
    * Returns the kind of a folder's entries; empty if there is no data folder yet.
    *
-   * @throws DamagedLogException if its manifest is damaged
+   * @throws DamagedFolderException if its manifest is damaged
    */
   public static Optional<String> kindOf(Path folder) {
     try {
@@ -297,7 +297,7 @@ public final class DataFolder implements AutoCloseable {
    * Returns all entries that are kept, without removals. To be called and closed before {@link
    * #begin}.
    *
-   * @throws DamagedLogException if a file is damaged; also from {@link EntryStream#next}
+   * @throws DamagedFolderException if a file is damaged; also from {@link EntryStream#next}
    */
   public EntryStream entries() {
     try {

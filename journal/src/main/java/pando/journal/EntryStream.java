@@ -11,7 +11,7 @@ public interface EntryStream extends AutoCloseable {
   /**
    * Moves to the next entry; returns {@code false} if there is none.
    *
-   * @throws DamagedLogException if a file is damaged
+   * @throws DamagedFolderException if a file is damaged
    */
   boolean next() throws IOException;
 

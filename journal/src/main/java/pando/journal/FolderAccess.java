@@ -21,7 +21,7 @@ final class FolderAccess {
    * Returns a folder's files, to be read.
    *
    * @throws IllegalArgumentException if it is no data folder
-   * @throws DamagedLogException if its manifest is damaged
+   * @throws DamagedFolderException if its manifest is damaged
    * @throws DataFolderException if the system does not let this process read it
    */
   static Disk toRead(Path folder) {

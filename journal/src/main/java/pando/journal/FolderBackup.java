@@ -63,7 +63,7 @@ public final class FolderBackup {
    * @param to folder that is not there, or has no files
    * @param most how long to try again while the folder changes too fast
    * @throws IllegalArgumentException if there is no data folder, or the other one has files
-   * @throws DamagedLogException if the manifest or the log is damaged
+   * @throws DamagedFolderException if the manifest or the log is damaged
    * @throws DataFolderException if the system does not let this process copy it, or it changed all
    *     the time
    */
@@ -112,7 +112,7 @@ public final class FolderBackup {
       removeWhatIsNotIn(manifest);
       copySorted(manifest);
       copySegments(manifest);
-    } catch (NoSuchFileException | DamagedLogException e) {
+    } catch (NoSuchFileException | DamagedFolderException e) {
       Manifest next = FolderAccess.manifest(from);
       if (next.equals(manifest)) {
         throw e;

@@ -26,7 +26,8 @@ public final class FolderCheck {
    * Checks a folder. Nobody else may open it meanwhile.
    *
    * @throws IllegalArgumentException if it is no data folder
-   * @throws DamagedLogException if its manifest is damaged: without it nothing is known of the rest
+   * @throws DamagedFolderException if its manifest is damaged: without it nothing is known of the
+   *     rest
    * @throws DataFolderException if it is in use, or the system does not let this process use it
    */
   public static FolderReport of(Path folder) {
@@ -49,7 +50,7 @@ public final class FolderCheck {
     for (Manifest.Sorted named : manifest.sorted()) {
       try (SortedFile file = files.open(named)) {
         file.verify();
-      } catch (DamagedLogException e) {
+      } catch (DamagedFolderException e) {
         problems.add(e.getMessage());
       } catch (IOException e) {
         problems.add(
@@ -62,7 +63,7 @@ public final class FolderCheck {
   private void checkLog() {
     try {
       LogTail.view(disk, manifest).close();
-    } catch (DamagedLogException e) {
+    } catch (DamagedFolderException e) {
       problems.add(e.getMessage());
       cutAt = e.cutAt();
     } catch (IOException | InternalError e) { // The latter: a page of a mapping cannot be read.

@@ -29,7 +29,7 @@ public final class FolderReader implements AutoCloseable {
    * Opens a folder.
    *
    * @throws IllegalArgumentException if it is no data folder
-   * @throws DamagedLogException if its manifest or its log is damaged, or a newer Pando wrote it
+   * @throws DamagedFolderException if its manifest or its log is damaged, or a newer Pando wrote it
    * @throws DataFolderException if it is in use, or the system does not let this process use it
    */
   public static FolderReader open(Path folder) {
@@ -70,7 +70,7 @@ public final class FolderReader implements AutoCloseable {
   /**
    * Returns all entries, without removals. To be closed before this one.
    *
-   * @throws DamagedLogException if a file is damaged; also from {@link EntryStream#next}
+   * @throws DamagedFolderException if a file is damaged; also from {@link EntryStream#next}
    */
   public EntryStream entries() {
     List<EntryStream> later = tail.entries(manifest.logFrom());

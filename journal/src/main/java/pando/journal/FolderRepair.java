@@ -35,10 +35,10 @@ public final class FolderRepair {
   /**
    * Cuts a damaged log.
    *
-   * @param at the place that {@link DamagedLogException#cutAt} names
+   * @param at the place that {@link DamagedFolderException#cutAt} names
    * @throws IllegalArgumentException if there is no data folder, if the log is not damaged, or if
    *     it is damaged elsewhere
-   * @throws DamagedLogException if it cannot be cut: the manifest is damaged, or a newer Pando
+   * @throws DamagedFolderException if it cannot be cut: the manifest is damaged, or a newer Pando
    *     wrote it
    * @throws DataFolderException if it is in use, or the system does not let this process change it
    */
@@ -64,7 +64,7 @@ public final class FolderRepair {
     try (LogTail tail = LogTail.view(disk, manifest)) {
       throw new IllegalArgumentException(
           "the log is not damaged, nothing is cut: folder=%s, end=%x".formatted(disk, tail.end()));
-    } catch (DamagedLogException e) {
+    } catch (DamagedFolderException e) {
       long place = e.cutAt().orElseThrow(() -> e);
       if (place != at) {
         throw new IllegalArgumentException(
@@ -108,7 +108,7 @@ public final class FolderRepair {
     try (LogSegment segment = LogSegment.open(disk, name, manifest.id())) {
       long from = Math.max(at - segment.first(), LogSegment.HEADER_BYTES);
       return new SegmentWalk(segment).countBehind((int) from);
-    } catch (DamagedLogException e) {
+    } catch (DamagedFolderException e) {
       return 0; // Without its header no record of it can be told from other bytes.
     }
   }

@@ -18,7 +18,7 @@ public final class FolderRestore {
    * @param to folder that is not there, or has no files
    * @return what was found in the first one, and is in the other one now
    * @throws IllegalArgumentException if there is no data folder, or the other one has files
-   * @throws DamagedLogException if a byte is not as it was written
+   * @throws DamagedFolderException if a byte is not as it was written
    * @throws DataFolderException if the first one is in use, or the system does not let this process
    *     read or write
    */
@@ -31,7 +31,7 @@ public final class FolderRestore {
   static FolderReport restore(Disk from, Disk to) throws IOException {
     FolderReport report = FolderCheck.of(from);
     if (!report.isWhole()) {
-      throw new DamagedLogException(String.join("; ", report.problems()));
+      throw new DamagedFolderException(String.join("; ", report.problems()));
     }
     try (FolderReader reader = FolderReader.open(from, () -> {})) {
       Manifest empty = Manifest.ofNewFolder(reader.kind()).withCodecs(reader.codecs());

@@ -144,7 +144,7 @@ final class LogSegment implements AutoCloseable {
   /**
    * Opens a segment.
    *
-   * @throws DamagedLogException if its header is not that of a segment of this folder and name
+   * @throws DamagedFolderException if its header is not that of a segment of this folder and name
    */
   static LogSegment open(Disk disk, String name, UUID id) throws IOException {
     DiskFile file = disk.open(name);
@@ -173,7 +173,7 @@ final class LogSegment implements AutoCloseable {
     }
     int version = memory.get(INT, VERSION_AT);
     if (version != VERSION) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           "a newer Pando wrote a segment of the log: file=%s, version=%s, known=%s"
               .formatted(name, version, VERSION));
     }
@@ -199,8 +199,8 @@ final class LogSegment implements AutoCloseable {
     return MemorySegment.ofArray(new byte[SUM_AT - USED]);
   }
 
-  private static DamagedLogException damaged(Disk disk, String name, String what) {
-    return new DamagedLogException(
+  private static DamagedFolderException damaged(Disk disk, String name, String what) {
+    return new DamagedFolderException(
         "a segment of the log is damaged: file=%s, folder=%s, %s".formatted(name, disk, what),
         firstOf(name));
   }

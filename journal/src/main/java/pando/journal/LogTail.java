@@ -50,7 +50,7 @@ final class LogTail implements AutoCloseable {
    * Opens the segments of a folder from where its log begins. Each is forced before it is read:
    * after a process was killed, or a force has failed, its pages may be in memory alone.
    *
-   * @throws DamagedLogException if one is missing, or the log is damaged
+   * @throws DamagedFolderException if one is missing, or the log is damaged
    */
   static LogTail open(Disk disk, Manifest manifest) throws IOException {
     return open(disk, manifest, true);
@@ -91,7 +91,7 @@ final class LogTail implements AutoCloseable {
   private void openSegments(Manifest manifest) throws IOException {
     for (long first : firsts(disk, manifest)) {
       if (first != behind) {
-        throw new DamagedLogException(
+        throw new DamagedFolderException(
             "a segment of the log is missing: file=%s, folder=%s, next=%s"
                 .formatted(LogSegment.nameOf(behind), disk, LogSegment.nameOf(first)),
             behind);
@@ -132,7 +132,7 @@ final class LogTail implements AutoCloseable {
 
   private void checkEnd(Part last, long synced, String witness) {
     if (synced > last.lsn()) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           ("the log is damaged in the middle: file=%s, place in it=%s, folder=%s; %s says that all"
                   + " was on the disk up to place %x, which is %s bytes more")
               .formatted(

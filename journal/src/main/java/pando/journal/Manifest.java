@@ -154,7 +154,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
   /**
    * Reads the manifest of a folder; returns {@code null} if it has none.
    *
-   * @throws DamagedLogException if it is damaged, or of a newer version
+   * @throws DamagedFolderException if it is damaged, or of a newer version
    */
   static @Nullable Manifest load(Disk disk) throws IOException {
     if (!disk.list().contains(NAME)) {
@@ -234,8 +234,8 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
         sum.substring("sha256=".length()));
   }
 
-  private static DamagedLogException damaged(Disk disk, String what) {
-    return new DamagedLogException(
+  private static DamagedFolderException damaged(Disk disk, String what) {
+    return new DamagedFolderException(
         "the manifest is damaged: file=%s, folder=%s, %s".formatted(NAME, disk, what));
   }
 }

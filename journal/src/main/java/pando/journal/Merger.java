@@ -177,7 +177,7 @@ final class Merger implements AutoCloseable {
     EntryStream entries;
     try {
       entries = files.read(some, List.of(), from != 0);
-    } catch (DamagedLogException | NoSuchFileException e) {
+    } catch (DamagedFolderException | NoSuchFileException e) {
       if (folder.manifest().sorted().containsAll(some)) {
         throw e;
       }

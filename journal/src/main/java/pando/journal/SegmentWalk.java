@@ -48,7 +48,7 @@ final class SegmentWalk {
       walk.forEachChange(sorter::add);
     }
     if (walk.next != end) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           "a record is not as it was: file=%s, place=%s, end=%s"
               .formatted(segment.name(), walk.next, end));
     }
@@ -191,7 +191,7 @@ final class SegmentWalk {
   private void checkKnown(int place, byte kind) {
     byte flags = memory.get(JAVA_BYTE, place + RecordFormat.FLAGS);
     if (kind < RecordFormat.PUT || kind > RecordFormat.GROUP || flags != 0) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           "a newer Pando wrote the log: file=%s, place=%s, kind=%s, flags=%s"
               .formatted(segment.name(), place, kind, flags));
     }

@@ -42,7 +42,7 @@ final class SortedFile implements AutoCloseable {
    *
    * @param file which is closed with this one, also if it cannot be opened
    * @param name for messages
-   * @throws DamagedLogException if its header, footer or index is not as it was written
+   * @throws DamagedFolderException if its header, footer or index is not as it was written
    */
   static SortedFile open(DiskFile file, String name) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
@@ -94,7 +94,7 @@ final class SortedFile implements AutoCloseable {
    * Reads every byte and checks it, also against the SHA-256 that the footer has. Then the file is
    * closed.
    *
-   * @throws DamagedLogException if one is not as it was written
+   * @throws DamagedFolderException if one is not as it was written
    */
   void verify() throws IOException {
     try (EntryStream entries = entries()) {
@@ -142,12 +142,12 @@ final class SortedFile implements AutoCloseable {
   }
 
   /** Returns the exception that names the file and the problem. */
-  DamagedLogException damaged(String problem) {
+  DamagedFolderException damaged(String problem) {
     return damaged(name, problem);
   }
 
-  private static DamagedLogException damaged(String name, String problem) {
-    return new DamagedLogException(name + " is damaged: " + problem);
+  private static DamagedFolderException damaged(String name, String problem) {
+    return new DamagedFolderException(name + " is damaged: " + problem);
   }
 
   @Override

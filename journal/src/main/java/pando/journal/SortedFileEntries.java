@@ -137,7 +137,7 @@ final class SortedFileEntries implements EntryStream {
     }
   }
 
-  private DamagedLogException damagedBlock(String problem) {
+  private DamagedFolderException damagedBlock(String problem) {
     return file.damaged(index.describe() + ": " + problem);
   }
 

@@ -78,7 +78,7 @@ record SortedFileFooter(
    */
   static SortedFileFooter read(MemorySegment from, String file, long fileBytes) {
     if (from.get(LONG, MAGIC_AT) != MAGIC) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           file + " of " + fileBytes + " bytes does not end as a sorted file does");
     }
     byte[] sha256 = new byte[SHA_BYTES];
@@ -97,7 +97,7 @@ record SortedFileFooter(
     if (written.mismatch(from) >= 0
         || footer.indexAt < SortedFileHeader.HEADER_BYTES
         || footer.indexAt > indexEnd) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           file
               + ": its footer is none of a file of "
               + fileBytes

@@ -76,18 +76,18 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
    */
   static SortedFileHeader read(MemorySegment from, String file) {
     if (from.get(LONG, 0) != MAGIC) {
-      throw new DamagedLogException(file + " does not begin as a sorted file does");
+      throw new DamagedFolderException(file + " does not begin as a sorted file does");
     }
     int version = from.get(INT, 8);
     int sum = FileBytes.sum(from, 0, SUM);
     if (from.get(INT, SUM) != sum) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           file
               + ": its header, of format version %d, has sum %08x instead of %08x"
                   .formatted(version, sum, from.get(INT, SUM)));
     }
     if (version != VERSION) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           file
               + " was written by %s Pando: its format has version %d, this Pando reads version %d"
                   .formatted(version > VERSION ? "a newer" : "an older", version, VERSION));
@@ -102,7 +102,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
     MemorySegment written = MemorySegment.ofArray(new byte[HEADER_BYTES]);
     header.write(written);
     if (written.mismatch(from) >= 0) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           file + ": its header is none that is written; it was read as " + header);
     }
     return header;

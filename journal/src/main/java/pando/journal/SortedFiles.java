@@ -68,7 +68,7 @@ final class SortedFiles {
    * @param files oldest first
    * @param later what is newer than the files, oldest first
    * @param withRemovals whether removals are entries
-   * @throws DamagedLogException if a file is missing or damaged
+   * @throws DamagedFolderException if a file is missing or damaged
    */
   EntryStream read(List<Manifest.Sorted> files, List<EntryStream> later, boolean withRemovals)
       throws IOException {
@@ -89,7 +89,7 @@ final class SortedFiles {
   /** Opens a file, and checks that it is the one that the manifest means. */
   SortedFile open(Manifest.Sorted named) throws IOException {
     if (!disk.list().contains(named.name())) {
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           "a sorted file is missing: file=%s, folder=%s".formatted(named.name(), disk));
     }
     SortedFile file = SortedFile.open(disk.open(named.name()), disk + "/" + named.name());
@@ -97,7 +97,7 @@ final class SortedFiles {
     if (!header.isOf(id, named.from(), named.to())
         || !file.footer().sha256().equals(named.sha256())) {
       file.close();
-      throw new DamagedLogException(
+      throw new DamagedFolderException(
           ("a sorted file is not the one that the manifest names: file=%s, folder=%s, header=%s,"
                   + " sha256=%s, manifest=%s")
               .formatted(named.name(), disk, header, file.footer().sha256(), named));

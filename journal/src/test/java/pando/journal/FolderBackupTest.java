@@ -176,7 +176,7 @@ class FolderBackupTest {
           long end = log.end();
           try (LogTail tail = LogTail.view(disk, manifest)) {
             assertThat(tail.end()).isGreaterThanOrEqualTo(end);
-          } catch (DamagedLogException | NoSuchFileException e) {
+          } catch (DamagedFolderException | NoSuchFileException e) {
             Manifest next = FolderAccess.manifest(disk);
             assertThat(next).as("cause=%s", e).isNotEqualTo(manifest);
             manifest = next;
@@ -264,7 +264,7 @@ class FolderBackupTest {
     script.run(disk, 10);
     FolderDamage.inTheMiddleOfTheLog(disk);
     assertThatThrownBy(() -> FolderBackup.take(disk, new FaultyDisk(), LONG))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("the log is damaged in the middle");
   }
 

@@ -116,7 +116,7 @@ class FolderCheckTest {
           assertThat(report.problems()).as(what).hasSize(1).first().asString().contains(name);
           found++;
         }
-      } catch (DamagedLogException e) {
+      } catch (DamagedFolderException e) {
         assertThat(name).isEqualTo(Manifest.NAME);
       }
     }

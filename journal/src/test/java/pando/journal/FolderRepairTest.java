@@ -75,7 +75,7 @@ class FolderRepairTest {
       throw new AssertionError("opened: pando.seed=%s, folder=%s".formatted(seed, folder));
     } catch (IOException e) {
       throw new AssertionError(e);
-    } catch (DamagedLogException e) {
+    } catch (DamagedFolderException e) {
       return e.cutAt().orElseThrow();
     }
   }

@@ -74,7 +74,7 @@ class FolderRestoreTest {
     FolderDamage.at(disk, FolderDamage.sorted(disk), 5_000);
     FaultyDisk copy = new FaultyDisk();
     assertThatThrownBy(() -> FolderRestore.restore(disk, copy))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("the block at 4096");
     assertThat(copy.list()).isEmpty();
   }
@@ -105,6 +105,6 @@ class FolderRestoreTest {
         .hasMessageContaining("it is no data folder");
     Files.writeString(restored.resolve(Manifest.NAME), "no manifest");
     assertThatThrownBy(() -> FolderRestore.restore(restored, directory.resolve("other")))
-        .isInstanceOf(DamagedLogException.class);
+        .isInstanceOf(DamagedFolderException.class);
   }
 }

@@ -67,7 +67,7 @@ class HostileFolderTest {
         assertThat(FolderScript.read(folder))
             .as("pando.seed=%s, file=%s, %s", seed, name, what)
             .isEqualTo(whole);
-      } catch (DamagedLogException e) {
+      } catch (DamagedFolderException e) {
         assertThat(e).as("pando.seed=%s, %s", seed, what).hasMessageContaining(name);
         refused++;
       }
@@ -105,7 +105,7 @@ class HostileFolderTest {
     try (DataFolder folder = script.open(disk)) {
       throw new AssertionError(
           "opened: pando.seed=%s, file=%s, folder=%s".formatted(seed, name, folder));
-    } catch (DamagedLogException | IllegalArgumentException e) {
+    } catch (DamagedFolderException | IllegalArgumentException e) {
       assertThat(e.getMessage()).isNotBlank();
     }
   }

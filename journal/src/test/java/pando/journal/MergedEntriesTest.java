@@ -74,7 +74,7 @@ class MergedEntriesTest {
     EntryStream damaged = SortedFile.open(new BytesFile(file), "sorted-7").entries();
     EntryStream newer = EntryModel.stream(Map.of("key050", Optional.empty()));
     assertThatThrownBy(() -> EntryModel.read(new MergedEntries(List.of(damaged, newer), false)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("the block at");
   }
 

@@ -41,7 +41,7 @@ class SortedFileDamageTest {
   private static void assertRefused(byte[] file, String what) {
     assertThatThrownBy(() -> EntryModel.read(file))
         .as(what)
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageStartingWith("sorted-7");
   }
 
@@ -127,7 +127,7 @@ class SortedFileDamageTest {
         }
         assertThat(again.content()).as("mutation %d", i).isEqualTo(hostile.content());
         read++;
-      } catch (DamagedLogException e) {
+      } catch (DamagedFolderException e) {
         assertThat(e).hasMessageStartingWith("sorted-7");
       }
       assertThat(hostile.most()).isLessThanOrEqualTo(file.length);
@@ -194,15 +194,15 @@ class SortedFileDamageTest {
   void shouldNameAnotherVersion() throws IOException {
     byte[] file = write(200);
     assertThatThrownBy(() -> EntryModel.read(withRightSums(withVersion(file, 2), file)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessage(
             "sorted-7 was written by a newer Pando: its format has version 2, this Pando reads"
                 + " version 1");
     assertThatThrownBy(() -> EntryModel.read(withRightSums(withVersion(file, 0), file)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("an older Pando: its format has version 0");
     assertThatThrownBy(() -> EntryModel.read(withVersion(file, 3)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("its header, of format version 3, has sum");
   }
 
@@ -218,7 +218,7 @@ class SortedFileDamageTest {
     byte[] changed = file.clone();
     changed[indexAt(file)]++;
     assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("a block begins at 4097, where the one before ends at 4096");
   }
 
@@ -229,7 +229,7 @@ class SortedFileDamageTest {
     MemorySegment.ofArray(file).set(LONG, file.length - FOOTER_BYTES, FIRST_BLOCK + GAP);
     mendFooter(file);
     assertThatThrownBy(() -> EntryModel.read(file))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("its index has other blocks than its footer says");
   }
 
@@ -238,7 +238,7 @@ class SortedFileDamageTest {
     byte[] file = write(200);
     byte[] changed = withGap(file, file.length - FOOTER_BYTES - SortedFileFormat.INDEX_SUM_BYTES);
     assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("its index has other blocks than its footer says");
   }
 
@@ -256,7 +256,7 @@ class SortedFileDamageTest {
     MemorySegment.ofArray(changed)
         .set(INT, (long) indexAt(file) + SortedFileFormat.INDEX_ENTRIES, 0);
     assertThatThrownBy(() -> EntryModel.read(withRightSums(changed, file)))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("cannot have 0 entries");
   }
 
@@ -268,7 +268,7 @@ class SortedFileDamageTest {
     // The keys are "key" and three digits.
     String key = "0x6b6579[0-9a-f]{6}";
     assertThatThrownBy(() -> EntryModel.read(file))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageMatching(
             "sorted-7 is damaged: the block at %d, of [0-9]+ bytes, with [0-9]+ keys"
                     .formatted(begin)
@@ -287,7 +287,7 @@ class SortedFileDamageTest {
     assertThat(MemorySegment.ofArray(stale).get(INT, FIRST_BLOCK)).isEqualTo(bytes);
     System.arraycopy(stale, FIRST_BLOCK, file, FIRST_BLOCK, bytes);
     assertThatThrownBy(() -> EntryModel.read(file))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("the block at 4096")
         .hasMessageContaining("its sum is");
   }
@@ -301,7 +301,7 @@ class SortedFileDamageTest {
     int bytes = MemorySegment.ofArray(file).get(INT, FIRST_BLOCK);
     System.arraycopy(other, FIRST_BLOCK, file, FIRST_BLOCK, bytes);
     assertThatThrownBy(() -> EntryModel.read(file))
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageEndingWith("its first key is another one");
   }
 
@@ -309,7 +309,7 @@ class SortedFileDamageTest {
   void shouldCloseAFileThatItRefuses() {
     BytesFile file = new BytesFile(new byte[5_000]);
     assertThatThrownBy(() -> SortedFile.open(file, "sorted-7"))
-        .isInstanceOf(DamagedLogException.class);
+        .isInstanceOf(DamagedFolderException.class);
     assertThat(file.isClosed()).isTrue();
   }
 
@@ -320,7 +320,7 @@ class SortedFileDamageTest {
     mendFooter(file);
     SortedFile sorted = SortedFile.open(new BytesFile(file), "sorted-7");
     assertThatThrownBy(sorted::verify)
-        .isInstanceOf(DamagedLogException.class)
+        .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("SHA-256");
   }
 }

@@ -86,7 +86,7 @@ public final class Pando implements AutoCloseable {
    * @throws IllegalArgumentException if there is no such pool, or the options do not go together
    * @throws pando.fabric.shm.RegistryException if a memory server does not run
    * @throws pando.journal.DataFolderException if the folder is in use, or cannot be used
-   * @throws pando.journal.DamagedLogException if a file of the folder is damaged
+   * @throws pando.journal.DamagedFolderException if a file of the folder is damaged
    * @throws pando.fabric.PandoException if the system does not reserve the memory
    */
   public static Pando open(String pool, IndexOptions options) {

@@ -8,7 +8,7 @@ import pando.fabric.PandoException;
  * message names the file and the place: copy the folder, look at the disk, and take a backup, or
  * run {@code pando data repair}, which says what it cuts off and keeps it.
  */
-public final class DamagedLogException extends PandoException {
+public final class DamagedFolderException extends PandoException {
   private static final long serialVersionUID = 1L;
 
   private static final long NOWHERE = -1;
@@ -16,16 +16,16 @@ public final class DamagedLogException extends PandoException {
   private final long cutAt;
 
   /** Creates the exception with what is wrong and every value that matters. */
-  public DamagedLogException(String message) {
+  public DamagedFolderException(String message) {
     this(message, NOWHERE);
   }
 
   /**
    * Creates the exception of a log that is whole up to a place.
    *
-   * @param cutAt where {@code pando data repair} can cut it, which the message tells, too
+   * @param cutAt where {@code pando data repair} can cut it; the message has it, too
    */
-  DamagedLogException(String message, long cutAt) {
+  DamagedFolderException(String message, long cutAt) {
     super(cutAt == NOWHERE ? message : message + ", cut-at=" + Long.toHexString(cutAt));
     this.cutAt = cutAt;
   }
