@@ -11,6 +11,7 @@ import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.index.IndexOptions;
 import pando.index.Systems;
+import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteStrings;
 import pando.index.orca.OrcaOptions;
 import pando.journal.DataFolder;
@@ -101,8 +102,8 @@ final class FolderBacking implements Backing {
   public ByteStrings strings() {
     DurableStrings opened = strings;
     if (opened == null) {
-      opened =
-          DurableStrings.open(folder(stringsKind()), PoolBacking.stringOptions(orca()), fabric);
+      ByteOptions bytes = PoolBacking.stringOptions(orca());
+      opened = DurableStrings.open(folder(stringsKind()), bytes, fabric);
       closings.addFirst(opened::close);
       strings = opened;
     }

@@ -97,6 +97,16 @@ class FolderMapTest {
   }
 
   @Test
+  void shouldGiveAFolderNoKindThatItsSystemHasNot() {
+    try (Pando pando = open("dex")) {
+      assertThatThrownBy(() -> pando.map(KeyCodec.strings(), ValueCodec.longs()))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("made with orca alone: system=dex");
+      assertThat(pando.map(KeyCodec.longs(), ValueCodec.longs())).isEmpty();
+    }
+  }
+
+  @Test
   void shouldRefuseWhatTheFolderIsNotOf() {
     try (Pando pando = open()) {
       pando.map(KeyCodec.longs(), ValueCodec.longs()).put(1L, 2L);
