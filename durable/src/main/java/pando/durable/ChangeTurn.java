@@ -100,11 +100,12 @@ final class ChangeTurn {
   }
 
   private void begin(long bytes) {
-    for (int i = 0; i < count; i++) {
-      stripes.lock(taken[i]);
-    }
+    int wanted = count;
     boolean begun = false;
     try {
+      for (count = 0; count < wanted; count++) {
+        stripes.lock(taken[count]);
+      }
       log.reserve(bytes);
       begun = true;
     } finally {

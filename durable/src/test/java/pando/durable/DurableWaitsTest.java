@@ -23,7 +23,7 @@ import pando.index.SystemUnderTest;
 import pando.journal.LogFailedException;
 import pando.journal.LogFullException;
 
-/** Who waits for whom, and what happens where a log is full or has failed. */
+/** Readers wait for changes, and changes for the disk; the log is full, or has failed. */
 @Timeout(60)
 class DurableWaitsTest {
   private static final long GONE = 50;

@@ -5,8 +5,8 @@ import pando.fabric.PandoException;
 
 /**
  * A file of a data folder is not as it was written. Nothing is opened and nothing is changed. The
- * message names the file and the place: copy the folder, look at the disk, and take a backup, or
- * run {@code pando data repair}, which says what it cuts off and keeps it.
+ * message names the file and the place: copy the folder, look at the disk, and restore a backup, or
+ * run {@code pando data repair}, which prints what it cuts off, and keeps it.
  */
 public final class DamagedFolderException extends PandoException {
   private static final long serialVersionUID = 1L;

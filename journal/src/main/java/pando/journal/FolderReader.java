@@ -81,7 +81,7 @@ public final class FolderReader implements AutoCloseable {
     }
   }
 
-  /** Tells of all records of the log that are not in sorted files yet. */
+  /** Visits all records of the log that are not in sorted files yet. */
   public void records(RecordVisitor visitor) {
     for (LogTail.Part part : tail.parts()) {
       SegmentWalk walk = new SegmentWalk(part.segment());

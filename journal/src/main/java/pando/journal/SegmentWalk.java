@@ -67,7 +67,7 @@ final class SegmentWalk {
     void add(long keyAt, int keyBytes, int valueBytes);
   }
 
-  /** Tells of the changes of the record, in their order. */
+  /** Visits the changes of the record, in their order. */
   void forEachChange(ChangeConsumer consumer) {
     switch (kind()) {
       case RecordFormat.PUT, RecordFormat.REMOVE -> addChange(consumer, at);

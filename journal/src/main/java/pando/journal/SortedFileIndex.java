@@ -19,9 +19,9 @@ import java.util.HexFormat;
 import pando.fabric.memory.KeyOrder;
 
 /**
- * A cursor over a sorted file's index, which tells of each block where it begins and ends, and
- * which keys it may have. It is read in pieces, as an index of long keys may be large. Each block
- * begins where the one before ends; so no length is believed before its neighbour confirms it.
+ * A cursor over a sorted file's index, which has the place, the end and the bounds of the keys of
+ * each block. It is read in pieces, as an index of long keys may be large. Each block begins where
+ * the one before ends; so no length is believed before its neighbour confirms it.
  */
 final class SortedFileIndex {
   private static final int PIECE_BYTES = 2 * (INDEX_KEY + KEY_BYTES_MAX);

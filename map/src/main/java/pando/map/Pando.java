@@ -257,9 +257,9 @@ public final class Pando implements AutoCloseable {
   }
 
   /**
-   * Copies the data folder, while others go on: the copy has the entries of one moment, with all
-   * that was acknowledged before this call, and can be opened as a data folder. Nobody else may
-   * write there.
+   * Copies the data folder; other threads may use the maps meanwhile. The copy has the entries of
+   * one moment, among them all changes that were acknowledged before this call. It can be opened as
+   * a data folder. Nobody else may write to the copy until this returns.
    *
    * @param to folder that is not there, or has no files
    * @throws IllegalArgumentException if it has files

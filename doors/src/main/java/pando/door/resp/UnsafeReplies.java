@@ -7,8 +7,8 @@ import java.util.List;
 import pando.door.resp.ReplyBlocks.Block;
 
 /**
- * Replies of a connection that may not be sent before what they tell of is on the disk. Used by the
- * event loop of the connection.
+ * Replies of a connection that are sent only once the changes behind them are on the disk. Used by
+ * the event loop of the connection.
  */
 final class UnsafeReplies {
   /** Bytes that are held for replies that go together, beside their own. */
