@@ -35,7 +35,7 @@ public final class DataFolder implements AutoCloseable {
   /** Guards the manifest, in memory and in the folder. */
   private final Object lock = new Object();
 
-  /** Held by who closes. */
+  /** Held while the folder is closed, so that a second call waits for the first. */
   private final Object closing = new Object();
 
   private Manifest manifest;
@@ -279,18 +279,6 @@ public final class DataFolder implements AutoCloseable {
     synchronized (lock) {
       store(manifest.withCodecs(names));
     }
-  }
-
-  /** Returns how many entries {@link #entries} has at the most. */
-  public long entriesMax() {
-    long found = 0;
-    LogTail unsorted = tail;
-    if (unsorted != null) {
-      for (LogTail.Part part : unsorted.parts()) {
-        found += part.end() / RecordFormat.HEAD;
-      }
-    }
-    return found + sortedEntries();
   }
 
   /**
