@@ -1,8 +1,10 @@
 package pando.client;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.Op;
@@ -251,6 +253,19 @@ final class ClientByteSession implements ByteSession {
    */
   @Override
   public void alone(Runnable action) {
+    Objects.requireNonNull(action, "action");
+    checkUsable();
+    throw AnswerFailures.notAlone();
+  }
+
+  /**
+   * Throws, as {@link #alone} does.
+   *
+   * @throws IllegalStateException always
+   */
+  @Override
+  public void atomically(
+      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     checkUsable();
     throw AnswerFailures.notAlone();

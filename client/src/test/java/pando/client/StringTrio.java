@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -13,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.client.server.ClientService;
 import pando.fabric.Fabric;
@@ -416,6 +418,12 @@ public final class StringTrio implements AutoCloseable {
     @Override
     public void alone(Runnable action) {
       inner.alone(action);
+    }
+
+    @Override
+    public void atomically(
+        @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+      inner.atomically(keys, action);
     }
 
     @Override

@@ -1,6 +1,9 @@
 package pando.durable;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Collection;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 
@@ -29,15 +32,20 @@ final class ChangeTurn {
    * nobody gets to know what is not in the log.
    */
 
-  /** Stripes that one change takes, at the most. */
-  static final int STRIPES_MAX = 256;
+  /** Words that one change stores, at the most. */
+  static final int WORDS_MAX = 256;
 
   private final Stripes stripes;
   private final SessionLog log;
-  private final int[] taken = new int[STRIPES_MAX];
-  private final long[] before = new long[STRIPES_MAX];
+  private final BitSet wanted = new BitSet(Stripes.COUNT);
+
+  /** The stripes of this change, in ascending order, and the words before. */
+  private int[] taken = new int[WORDS_MAX];
+
+  private long[] before = new long[WORDS_MAX];
   private int count;
   private boolean removes;
+  private boolean begun;
 
   /** Bytes of the log that are reserved for this change. */
   private long reserved;
@@ -77,6 +85,7 @@ final class ChangeTurn {
    * nothing has begun.
    */
   void begin(int stripe, boolean mayRemove) {
+    checkIdle();
     taken[0] = stripe;
     count = 1;
     removes = mayRemove;
@@ -85,25 +94,58 @@ final class ChangeTurn {
 
   /** Begins a change that stores several words. If it throws, nothing has begun. */
   void begin(long[] keys, int from, int keyCount) {
-    for (int i = 0; i < keyCount; i++) {
-      taken[i] = Stripes.of(keys[from + i]);
-    }
-    Arrays.sort(taken, 0, keyCount);
-    count = 0;
-    for (int i = 0; i < keyCount; i++) {
-      if (count == 0 || taken[i] != taken[count - 1]) {
-        taken[count++] = taken[i];
-      }
+    checkIdle();
+    wanted.clear();
+    for (int i = from; i < from + keyCount; i++) {
+      wanted.set(Stripes.of(keys[i]));
     }
     removes = false;
-    begin(keyCount * SessionLog.WORD_BYTES);
+    beginWanted(keyCount * SessionLog.WORD_BYTES);
+  }
+
+  /**
+   * Begins a change of several keys, of which only the start of the record is known. If it throws,
+   * nothing has begun.
+   */
+  void begin(Collection<MemorySegment> keys) {
+    checkIdle();
+    wanted.clear();
+    keys.forEach(key -> wanted.set(Stripes.of(key)));
+    removes = true;
+    beginWanted(log.bytes());
+  }
+
+  /** Begins a change of any keys. If it throws, nothing has begun. */
+  void beginAll() {
+    checkIdle();
+    wanted.set(0, Stripes.COUNT);
+    removes = true;
+    beginWanted(log.bytes());
+  }
+
+  private void checkIdle() {
+    if (begun) {
+      throw new IllegalStateException("a change of this session is under way");
+    }
+  }
+
+  /** Takes the stripes in ascending order, as all do, so that no two wait for each other. */
+  private void beginWanted(long bytes) {
+    int stripe = -1;
+    for (count = 0; (stripe = wanted.nextSetBit(stripe + 1)) >= 0; count++) {
+      if (count == taken.length) {
+        taken = Arrays.copyOf(taken, Stripes.COUNT);
+        before = new long[Stripes.COUNT];
+      }
+      taken[count] = stripe;
+    }
+    begin(bytes);
   }
 
   private void begin(long bytes) {
-    int wanted = count;
-    boolean begun = false;
+    int all = count;
     try {
-      for (count = 0; count < wanted; count++) {
+      for (count = 0; count < all; count++) {
         stripes.lock(taken[count]);
       }
       log.reserve(bytes);
@@ -120,16 +162,21 @@ final class ChangeTurn {
     }
   }
 
+  /** Reserves room for the log's present record. If it throws, the change goes on. */
+  void reserve() {
+    long bytes = log.bytes();
+    if (bytes > reserved) {
+      log.reserve(bytes - reserved);
+      reserved = bytes;
+    }
+  }
+
   /** Appends the log's present record to the change. If it throws, the change has ended. */
   void append() {
     try {
-      long bytes = log.bytes();
-      if (bytes > reserved) {
-        log.reserve(bytes - reserved);
-        reserved = bytes;
-      }
+      reserve();
       appended = log.append();
-      reserved -= bytes;
+      reserved -= log.bytes();
     } catch (Throwable e) {
       fail(e);
       throw e;
@@ -150,12 +197,13 @@ final class ChangeTurn {
   }
 
   /** Ends the change as one of which index and log may differ. */
-  private void fail(Throwable cause) {
+  void fail(Throwable cause) {
     log.fail(cause);
     unlock();
   }
 
   private void unlock() {
+    begun = false;
     for (int i = 0; i < count; i++) {
       stripes.unlock(taken[i]);
     }

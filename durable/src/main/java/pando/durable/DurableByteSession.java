@@ -1,14 +1,18 @@
 package pando.durable;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.StackRoom;
 import pando.index.bytes.ByteArguments;
+import pando.index.bytes.ByteChange;
 import pando.index.bytes.ByteReceiver;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
+import pando.index.bytes.ByteTransaction;
 import pando.index.bytes.ByteVisitor;
 import pando.index.session.Operation;
 
@@ -152,7 +156,7 @@ public final class DurableByteSession implements ByteSession {
     turn.begin(Stripes.of(wanted), operation.isRemoval());
     boolean answer;
     try {
-      answer = operate(operation, wanted, stored, expected);
+      answer = ByteChange.carryOut(inner, operation, wanted, stored, expected);
     } catch (Throwable e) {
       turn.settle(e, this::makeRecord);
       throw e;
@@ -170,35 +174,6 @@ public final class DurableByteSession implements ByteSession {
       changed = MemorySegment.ofArray(new byte[Math.toIntExact(2 * changedBytes)]);
     }
     MemorySegment.copy(wanted, 0, changed, 0, changedBytes);
-  }
-
-  /** Returns the operation's answer; where it has none, that it changed the key. */
-  private boolean operate(
-      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
-    switch (operation) {
-      case PUT -> {
-        return inner.put(wanted, stored);
-      }
-      case PUT_IF_ABSENT -> {
-        return inner.putIfAbsent(wanted, stored);
-      }
-      case UPDATE -> {
-        return inner.update(wanted, stored);
-      }
-      case REMOVE -> {
-        return inner.remove(wanted);
-      }
-      case REPLACE -> {
-        return inner.replace(wanted, expected, stored);
-      }
-      case REMOVE_EXPECTED -> {
-        return inner.remove(wanted, expected);
-      }
-      case STORE -> inner.store(wanted, stored);
-      case DISCARD -> inner.discard(wanted);
-      case GET -> throw new IllegalArgumentException("not a change: operation=" + operation);
-    }
-    return true;
   }
 
   /** Reads the key of the change, and makes its record. */
@@ -336,6 +311,59 @@ public final class DurableByteSession implements ByteSession {
   @Override
   public void alone(Runnable action) {
     stripes.alone(() -> inner.alone(action));
+  }
+
+  /** {@inheritDoc} Others wait only for keys of the same stripes, unless the keys are any. */
+  @Override
+  public void atomically(
+      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+    Objects.requireNonNull(action, "action");
+    StackRoom.MAPS.check();
+    ByteTransaction transaction = new ByteTransaction(inner, keys);
+    log.group();
+    if (keys == null) {
+      turn.beginAll();
+    } else {
+      turn.begin(keys);
+    }
+    GroupRecord record = new GroupRecord();
+    try {
+      transaction.run(session -> {
+        action.accept(session);
+        log.group();
+        transaction.changes(record);
+        turn.reserve();
+      });
+    } catch (Throwable e) {
+      if (transaction.isUndone()) {
+        turn.end();
+      } else {
+        turn.fail(e);
+      }
+      throw e;
+    }
+    if (record.hasChanges) {
+      turn.append();
+    }
+    turn.end();
+    turn.answer();
+  }
+
+  /** The record of changes that count together. */
+  private final class GroupRecord implements ByteTransaction.ChangeReceiver {
+    boolean hasChanges;
+
+    @Override
+    public void put(MemorySegment key, MemorySegment value) {
+      hasChanges = true;
+      log.addPut(key, value);
+    }
+
+    @Override
+    public void remove(MemorySegment key) {
+      hasChanges = true;
+      log.addRemove(key);
+    }
   }
 
   @Override

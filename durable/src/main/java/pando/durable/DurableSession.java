@@ -198,8 +198,8 @@ public final class DurableSession implements Session {
     if (count == 0) {
       inner.putAll(keys, from, count, values);
     }
-    for (int done = 0; done < count; done += ChangeTurn.STRIPES_MAX) {
-      putSome(keys, from + done, Math.min(count - done, ChangeTurn.STRIPES_MAX), values);
+    for (int done = 0; done < count; done += ChangeTurn.WORDS_MAX) {
+      putSome(keys, from + done, Math.min(count - done, ChangeTurn.WORDS_MAX), values);
     }
     turn.answer();
   }

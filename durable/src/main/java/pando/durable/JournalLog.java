@@ -34,6 +34,21 @@ final class JournalLog implements SessionLog {
   }
 
   @Override
+  public void group() {
+    record.group();
+  }
+
+  @Override
+  public void addPut(MemorySegment key, MemorySegment value) {
+    record.addPut(key, value);
+  }
+
+  @Override
+  public void addRemove(MemorySegment key) {
+    record.addRemove(key);
+  }
+
+  @Override
   public long bytes() {
     return record.bytes();
   }

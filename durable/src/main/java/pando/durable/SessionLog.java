@@ -7,7 +7,8 @@ import pando.journal.RecordBuilder;
 
 /**
  * A session's way to the log that all sessions share. It has one record at a time: that of the last
- * of {@link #put}, {@link #putWord}, {@link #remove} and {@link #removeWord}. Not thread-safe.
+ * of {@link #put}, {@link #putWord}, {@link #remove}, {@link #removeWord} and {@link #group}. Not
+ * thread-safe.
  */
 interface SessionLog {
   /** The most that a record of words takes in the log. */
@@ -24,6 +25,15 @@ interface SessionLog {
 
   /** Makes the record of a key that is not there. */
   void removeWord(long key);
+
+  /** Makes the record of several changes that count together, without one yet. */
+  void group();
+
+  /** Adds a value that a key has to the record of several changes. Copies the bytes of both. */
+  void addPut(MemorySegment key, MemorySegment value);
+
+  /** Adds a key that is not there to the record of several changes. Copies its bytes. */
+  void addRemove(MemorySegment key);
 
   /** Returns the bytes that the record takes in the log. */
   long bytes();

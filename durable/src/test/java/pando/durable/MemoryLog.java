@@ -23,6 +23,9 @@ final class MemoryLog {
   /** A record; a key without a value was removed. */
   record Logged(long lsn, Object key, @Nullable Object value) {}
 
+  /** What a record says of a key; without a value it was removed. */
+  private record Change(Object key, @Nullable Object value) {}
+
   /** For an index that nobody loads. */
   static final Supplier<FolderLoad> NO_LOADS =
       () -> {
@@ -152,7 +155,7 @@ final class MemoryLog {
     }
   }
 
-  private long append(Object key, @Nullable Object value, long bytes) {
+  private long append(List<Change> changes, long bytes) {
     beforeAppend.run();
     synchronized (this) {
       release(bytes);
@@ -161,13 +164,19 @@ final class MemoryLog {
       }
       checkOpen();
       end += bytes;
-      histories.computeIfAbsent(key, _ -> new ArrayList<>()).add(new Logged(end, key, value));
-      if (value == null) {
-        state.remove(key);
-      } else {
-        state.put(key, value);
-      }
+      changes.forEach(this::add);
       return end;
+    }
+  }
+
+  private void add(Change change) {
+    Object key = change.key();
+    Object value = change.value();
+    histories.computeIfAbsent(key, _ -> new ArrayList<>()).add(new Logged(end, key, value));
+    if (value == null) {
+      state.remove(key);
+    } else {
+      state.put(key, value);
     }
   }
 
@@ -195,14 +204,31 @@ final class MemoryLog {
 
   /** One session's way to the log. */
   private final class Appender implements SessionLog {
-    private Object key = "";
-    private @Nullable Object value;
-    private long bytes;
+    private final List<Change> changes = new ArrayList<>();
+    private long unaligned;
 
-    private void set(Object its, @Nullable Object stored, long length) {
-      key = its;
-      value = stored;
-      bytes = Math.ceilDiv(16 + length, 16) * 16;
+    private void set(Object key, @Nullable Object value, long length) {
+      group();
+      changes.add(new Change(key, value));
+      unaligned += length;
+    }
+
+    @Override
+    public void group() {
+      changes.clear();
+      unaligned = 16;
+    }
+
+    @Override
+    public void addPut(MemorySegment its, MemorySegment stored) {
+      changes.add(new Change(text(its), text(stored)));
+      unaligned += 8 + its.byteSize() + stored.byteSize();
+    }
+
+    @Override
+    public void addRemove(MemorySegment its) {
+      changes.add(new Change(text(its), null));
+      unaligned += 8 + its.byteSize();
     }
 
     @Override
@@ -227,7 +253,7 @@ final class MemoryLog {
 
     @Override
     public long bytes() {
-      return bytes;
+      return Math.ceilDiv(unaligned, 16) * 16;
     }
 
     @Override
@@ -242,7 +268,7 @@ final class MemoryLog {
 
     @Override
     public long append() {
-      return MemoryLog.this.append(key, value, bytes);
+      return MemoryLog.this.append(List.copyOf(changes), bytes());
     }
 
     @Override

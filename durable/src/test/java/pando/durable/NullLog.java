@@ -19,6 +19,15 @@ final class NullLog implements SessionLog {
   public void removeWord(long key) {}
 
   @Override
+  public void group() {}
+
+  @Override
+  public void addPut(MemorySegment key, MemorySegment value) {}
+
+  @Override
+  public void addRemove(MemorySegment key) {}
+
+  @Override
   public long bytes() {
     return WORD_BYTES;
   }

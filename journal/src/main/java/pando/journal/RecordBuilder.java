@@ -9,9 +9,9 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A change as the log has it: the key with its value, or that the key is gone. A session has one,
- * which it uses again and again: once its buffer has grown it allocates nothing, unless a change is
- * longer than {@value #KEPT_BYTES} bytes.
+ * A change as the log has it: the key with its value, or that the key is gone; or a group of them.
+ * A session has one, which it uses again and again: once its buffer has grown it allocates nothing,
+ * unless a change is longer than {@value #KEPT_BYTES} bytes.
  *
  * <p>Keys and values that are words have the bytes that {@link EntryWords} says. Not thread-safe.
  */
@@ -19,12 +19,18 @@ public final class RecordBuilder {
   private static final int KEPT_BYTES = 64 << 10;
   private static final int FIRST_BYTES = 256;
 
+  /** A group ends in the buffer below this. */
+  private static final int GROUP_BYTES_MAX = 1 << 30;
+
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final CRC32C crc = new CRC32C();
   private byte[] buffer = new byte[FIRST_BYTES];
   private MemorySegment segment = MemorySegment.ofArray(buffer);
   private int bytes;
+
+  /** Where the next change of a group begins: its kind. */
+  private int groupEnd;
 
   /** Creates a builder without a change. */
   public RecordBuilder() {}
@@ -64,6 +70,50 @@ public final class RecordBuilder {
     return this;
   }
 
+  /** Begins a group, without changes. */
+  public RecordBuilder group() {
+    begin(RecordFormat.GROUP, 0, 0);
+    groupEnd = RecordFormat.HEAD;
+    return this;
+  }
+
+  /** Adds the change of a key to a value to the group. */
+  public RecordBuilder addPut(MemorySegment key, MemorySegment value) {
+    return add(RecordFormat.PUT, key, value);
+  }
+
+  /** Adds the removal of a key to the group. */
+  public RecordBuilder addRemove(MemorySegment key) {
+    return add(RecordFormat.REMOVE, key, NOTHING);
+  }
+
+  /** A change of a group has what a record has from its kind on. */
+  private RecordBuilder add(byte kind, MemorySegment key, MemorySegment value) {
+    checkLengths(key.byteSize(), value.byteSize());
+    int record = groupEnd - RecordFormat.KIND;
+    long end = (long) record + RecordFormat.HEAD + key.byteSize() + value.byteSize();
+    if (end > GROUP_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "too long for a record: groupBytes=%s, maximum=%s".formatted(end, GROUP_BYTES_MAX));
+    }
+    reserve(RecordFormat.aligned(end));
+    setHead(record, kind, key.byteSize(), value.byteSize());
+    copy(record, key, value);
+    groupEnd = (int) end;
+    bytes = (int) RecordFormat.aligned(end);
+    Arrays.fill(buffer, groupEnd, bytes, (byte) 0);
+    segment.set(INT, RecordFormat.VALUE_BYTES, groupEnd - RecordFormat.HEAD);
+    return this;
+  }
+
+  /** Makes room for a longer group. */
+  private void reserve(long needed) {
+    if (needed > buffer.length) {
+      buffer = Arrays.copyOf(buffer, (int) Math.max(needed, Math.min(2L * buffer.length, GROUP_BYTES_MAX)));
+      segment = MemorySegment.ofArray(buffer);
+    }
+  }
+
   /** Makes a PAD, which skips all its bytes but the first 16. */
   RecordBuilder pad(int length) {
     begin(RecordFormat.PAD, 0, 0);
@@ -79,13 +129,13 @@ public final class RecordBuilder {
   }
 
   private RecordBuilder set(byte kind, MemorySegment key, MemorySegment value) {
+    checkLengths(key.byteSize(), value.byteSize());
     begin(kind, key.byteSize(), value.byteSize());
-    MemorySegment.copy(key, 0, segment, RecordFormat.HEAD, key.byteSize());
-    MemorySegment.copy(value, 0, segment, RecordFormat.HEAD + key.byteSize(), value.byteSize());
+    copy(0, key, value);
     return this;
   }
 
-  private void begin(byte kind, long keyBytes, long valueBytes) {
+  private static void checkLengths(long keyBytes, long valueBytes) {
     if (keyBytes > SortedFileFormat.KEY_BYTES_MAX
         || valueBytes > SortedFileFormat.VALUE_BYTES_MAX) {
       throw new IllegalArgumentException(
@@ -96,6 +146,9 @@ public final class RecordBuilder {
                   valueBytes,
                   SortedFileFormat.VALUE_BYTES_MAX));
     }
+  }
+
+  private void begin(byte kind, long keyBytes, long valueBytes) {
     long needed = RecordFormat.bytesOf(keyBytes, valueBytes);
     if (needed > buffer.length || buffer.length > KEPT_BYTES) {
       buffer = new byte[(int) Math.max(needed, FIRST_BYTES)];
@@ -104,10 +157,20 @@ public final class RecordBuilder {
     bytes = (int) needed;
     // The zeros at the end are among the last 16 bytes.
     Arrays.fill(buffer, bytes - RecordFormat.ALIGNMENT, bytes, (byte) 0);
-    buffer[RecordFormat.KIND] = kind;
-    buffer[RecordFormat.FLAGS] = 0;
-    segment.set(CHAR, RecordFormat.KEY_BYTES, (char) keyBytes);
-    segment.set(INT, RecordFormat.VALUE_BYTES, (int) valueBytes);
+    setHead(0, kind, keyBytes, valueBytes);
+  }
+
+  private void setHead(int record, byte kind, long keyBytes, long valueBytes) {
+    buffer[record + RecordFormat.KIND] = kind;
+    buffer[record + RecordFormat.FLAGS] = 0;
+    segment.set(CHAR, record + RecordFormat.KEY_BYTES, (char) keyBytes);
+    segment.set(INT, record + RecordFormat.VALUE_BYTES, (int) valueBytes);
+  }
+
+  private void copy(int record, MemorySegment key, MemorySegment value) {
+    int at = record + RecordFormat.HEAD;
+    MemorySegment.copy(key, 0, segment, at, key.byteSize());
+    MemorySegment.copy(value, 0, segment, at + key.byteSize(), value.byteSize());
   }
 
   /** Returns CRC32C of all from the kind on. */

@@ -31,8 +31,8 @@ import java.nio.ByteOrder;
  *       begins a page of {@value #PAGE} bytes, so it can be found when what is before it is
  *       damaged.
  *   <li>{@link #CLOSED}: as SYNCED, and it is the last record of the log.
- *   <li>{@link #GROUP}: changes that count together or not at all. No key; the value is a row of
- *       changes, each with its bytes from the kind to the value.
+ *   <li>{@link #GROUP}: changes of different keys that count together or not at all. No key; the
+ *       value is a row of PUTs and REMOVEs, each with its bytes from the kind to the value.
  * </ul>
  */
 final class RecordFormat {
@@ -67,7 +67,12 @@ final class RecordFormat {
 
   /** Returns how many bytes a record takes. */
   static long bytesOf(long keyBytes, long valueBytes) {
-    return (HEAD + keyBytes + valueBytes + ALIGNMENT - 1) & -ALIGNMENT;
+    return aligned(HEAD + keyBytes + valueBytes);
+  }
+
+  /** Returns the next multiple of {@value #ALIGNMENT}. */
+  static long aligned(long bytes) {
+    return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
   }
 
   /** Stores the length of a record, after all its other bytes. */

@@ -67,7 +67,11 @@ final class SegmentWalk {
     void add(long keyAt, int keyBytes, int valueBytes);
   }
 
-  /** Visits the changes of the record, in their order. */
+  /**
+   * Visits the changes of the record, in their order.
+   *
+   * @throws DamagedFolderException if it is a group that is none of this version
+   */
   void forEachChange(ChangeConsumer consumer) {
     switch (kind()) {
       case RecordFormat.PUT, RecordFormat.REMOVE -> addChange(consumer, at);
@@ -75,10 +79,26 @@ final class SegmentWalk {
         long change = valueAt() - RecordFormat.KIND;
         long groupEnd = change + valueBytes();
         while (change < groupEnd) {
+          checkChange(change, groupEnd);
           change = addChange(consumer, change);
         }
       }
       default -> {}
+    }
+  }
+
+  private void checkChange(long record, long groupEnd) {
+    int itsKind = memory.get(JAVA_BYTE, record + RecordFormat.KIND);
+    int itsFlags = memory.get(JAVA_BYTE, record + RecordFormat.FLAGS);
+    boolean isWhole =
+        record + RecordFormat.HEAD - RecordFormat.KIND <= groupEnd
+            && memory.get(INT, record + RecordFormat.VALUE_BYTES) >= 0
+            && endOfChange(record) <= groupEnd;
+    boolean isKnown = itsKind == RecordFormat.PUT || itsKind == RecordFormat.REMOVE;
+    if (!isWhole || !isKnown || itsFlags != 0) {
+      throw new DamagedFolderException(
+          "a newer Pando wrote the log: file=%s, place=%s, kind of a change=%s, flags=%s"
+              .formatted(segment.name(), at, itsKind, itsFlags));
     }
   }
 
@@ -87,9 +107,18 @@ final class SegmentWalk {
     int itsKeyBytes = memory.get(CHAR, record + RecordFormat.KEY_BYTES);
     int itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
     boolean isRemoval = memory.get(JAVA_BYTE, record + RecordFormat.KIND) == RecordFormat.REMOVE;
-    long itsKeyAt = record + RecordFormat.HEAD;
-    consumer.add(itsKeyAt, itsKeyBytes, isRemoval ? SortedFileFormat.REMOVED : itsValueBytes);
-    return itsKeyAt + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
+    consumer.add(
+        record + RecordFormat.HEAD,
+        itsKeyBytes,
+        isRemoval ? SortedFileFormat.REMOVED : itsValueBytes);
+    return endOfChange(record);
+  }
+
+  /** Returns where the change behind one of a group begins, before its kind. */
+  private long endOfChange(long record) {
+    long itsKeyBytes = memory.get(CHAR, record + RecordFormat.KEY_BYTES);
+    long itsValueBytes = memory.get(INT, record + RecordFormat.VALUE_BYTES);
+    return record + RecordFormat.HEAD + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
   }
 
   /** Goes on behind the last record. */

@@ -9,7 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,7 @@ final class FolderScript {
       LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
   private static final int KEYS = 40;
   private static final int VALUE_BYTES_MAX = 3_000;
+  private static final int GROUP_CHANGES_MAX = 5;
 
   private final SplittableRandom random;
   private final LogOptions options;
@@ -73,22 +76,16 @@ final class FolderScript {
   }
 
   private void change(Log to) {
-    byte[] key = ("key" + random.nextInt(KEYS)).getBytes(UTF_8);
-    boolean removes = random.nextInt(4) == 0;
-    byte[] value = new byte[random.nextInt(random.nextBoolean() ? 40 : VALUE_BYTES_MAX)];
-    random.nextBytes(value);
-    if (removes) {
-      record.remove(MemorySegment.ofArray(key));
-    } else {
-      record.put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
-    }
+    Map<String, @Nullable String> changes = random.nextInt(5) == 0 ? group() : single();
     to.reserve(record.bytes());
     synchronized (this) {
-      if (removes) {
-        model.remove(text(key));
-      } else {
-        model.put(text(key), text(value));
-      }
+      changes.forEach((key, value) -> {
+        if (value == null) {
+          model.remove(key);
+        } else {
+          model.put(key, value);
+        }
+      });
       states.add(model.hashCode());
       places.add(to.append(record));
     }
@@ -98,6 +95,53 @@ final class FolderScript {
     } else if (random.nextInt(50) == 0) {
       to.awaitSynced(to.end());
     }
+  }
+
+  /** Makes a record of one change; returns what it changes. */
+  private Map<String, @Nullable String> single() {
+    byte[] key = key();
+    byte @Nullable [] value = value();
+    if (value == null) {
+      record.remove(MemorySegment.ofArray(key));
+    } else {
+      record.put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+    }
+    Map<String, @Nullable String> changes = new HashMap<>();
+    changes.put(text(key), value == null ? null : text(value));
+    return changes;
+  }
+
+  /** Makes a record of changes of several keys; returns what it changes. */
+  private Map<String, @Nullable String> group() {
+    Map<String, @Nullable String> changes = new HashMap<>();
+    record.group();
+    for (int i = random.nextInt(GROUP_CHANGES_MAX); i >= 0; i--) {
+      byte[] key = key();
+      byte @Nullable [] value = value();
+      if (!changes.containsKey(text(key))) {
+        changes.put(text(key), value == null ? null : text(value));
+        if (value == null) {
+          record.addRemove(MemorySegment.ofArray(key));
+        } else {
+          record.addPut(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        }
+      }
+    }
+    return changes;
+  }
+
+  private byte[] key() {
+    return ("key" + random.nextInt(KEYS)).getBytes(UTF_8);
+  }
+
+  /** Returns a value, or {@code null} for a removal. */
+  private byte @Nullable [] value() {
+    if (random.nextInt(4) == 0) {
+      return null;
+    }
+    byte[] value = new byte[random.nextInt(random.nextBoolean() ? 40 : VALUE_BYTES_MAX)];
+    random.nextBytes(value);
+    return value;
   }
 
   private void acknowledge() {

@@ -28,4 +28,20 @@ class RecordBuilderTest {
         .isThrownBy(() -> record.put(bytes(0), bytes(value + 1)))
         .withMessageContaining("valueBytes=16777217");
   }
+
+  @Test
+  void shouldTakeAsManyBytesAsTheChangesOfAGroup() {
+    assertThat(record.group().bytes()).isEqualTo(16);
+    assertThat(record.addPut(bytes(5), bytes(3)).bytes()).isEqualTo(16 + 16);
+    assertThat(record.addRemove(bytes(9)).bytes()).isEqualTo(16 + 16 + 32);
+    assertThat(record.put(bytes(8), bytes(8)).bytes()).isEqualTo(32);
+  }
+
+  @Test
+  void shouldRefuseInAGroupWhatSortedFilesRefuse() {
+    record.group().addPut(bytes(1), bytes(1));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> record.addPut(bytes(SortedFileFormat.KEY_BYTES_MAX + 1), bytes(0)))
+        .withMessageContaining("keyBytes=65536");
+  }
 }

@@ -1,8 +1,10 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.VerbCounters;
@@ -372,6 +374,15 @@ final class BlockSession implements ByteSession {
     Objects.requireNonNull(action, "action");
     state.checkUsable();
     reader.pass.alone(action);
+  }
+
+  /** {@inheritDoc} Others wait, whatever the keys. */
+  @Override
+  public void atomically(
+      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+    Objects.requireNonNull(action, "action");
+    ByteTransaction transaction = new ByteTransaction(this, keys);
+    alone(() -> transaction.run(action));
   }
 
   VerbCounters verbs() {

@@ -1,7 +1,9 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,6 +189,25 @@ public interface ByteSession extends AutoCloseable {
    *     out
    */
   void alone(Runnable action);
+
+  /**
+   * Operates on several keys at one moment: others see all changes of an action or none, and if the
+   * byte strings are in a data folder, so does the next process that opens it. If the action
+   * throws, or one of its changes fails, none of them stays.
+   *
+   * <p>Others wait meanwhile, so the action must be short. It must use the session that it is given
+   * and no other one of these byte strings.
+   *
+   * @param keys that the action uses; {@code null} for any: then all others wait
+   * @param action is given the session, which is of no use behind it
+   * @throws IllegalArgumentException if the action changes another key, or its changes are too long
+   *     for the log of the data folder
+   * @throws IllegalStateException if other processes operate on the byte strings, too, which this
+   *     one cannot keep out, or if this session runs an action already
+   * @throws pando.fabric.UnknownOutcomeException if changes could not be undone: then any of them
+   *     may have happened
+   */
+  void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action);
 
   /** Ends the session. */
   @Override
