@@ -75,6 +75,13 @@ final class ByteMapIndex<K, V> implements MapIndex<K, V> {
     return keys;
   }
 
+  /** Returns the encoding of a value, in memory of its own. */
+  MemorySegment encoded(V value) {
+    Encoder<V> encoder = new Encoder<>(values);
+    encoder.encode(value);
+    return encoder.encoding();
+  }
+
   @Override
   public Entries<K, V> session() {
     return new ByteEntries<>(strings.session(), strings.isRemote(), keys, values);

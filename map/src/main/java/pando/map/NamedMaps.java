@@ -258,6 +258,11 @@ final class NamedMaps implements AutoCloseable {
     }
   }
 
+  /** Makes an empty batch of changes. */
+  Batch batch() {
+    return new Batch(strings, catalogue);
+  }
+
   /** Writes what was changed to the pool. */
   void flush() {
     strings.flush();

@@ -206,6 +206,16 @@ public final class Pando implements AutoCloseable {
     return named().drop(name);
   }
 
+  /**
+   * Makes an empty batch: changes of named maps, and of the map without a name, that others see all
+   * at once.
+   *
+   * @throws IllegalStateException as {@link #map(String, KeyCodec, ValueCodec)} does
+   */
+  public Batch batch() {
+    return named().batch();
+  }
+
   private synchronized NamedMaps named() {
     checkOpen();
     NamedMaps made = named;

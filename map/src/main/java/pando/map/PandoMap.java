@@ -20,6 +20,7 @@ import pando.index.Meters;
 import pando.index.RangeIndex;
 import pando.index.Session;
 import pando.index.blob.BlobSpace;
+import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.PrefixRange;
@@ -200,6 +201,21 @@ public final class PandoMap<K, V> extends RangeMap<K, V> implements Metered, Aut
   @Override
   public String name() {
     return index.index().name();
+  }
+
+  /** Returns what the map has of byte strings; {@code null} if its index is one of words. */
+  @Nullable ByteMapIndex<K, V> byteIndex() {
+    return index instanceof ByteMapIndex<K, V> bytes ? bytes : null;
+  }
+
+  /** Does something with a session of the byte strings that the map is in. */
+  void withByteSession(Consumer<ByteSession> action) {
+    int place = sessions.claim();
+    try {
+      action.accept(((ByteEntries<K, V>) sessions.get(place)).session());
+    } finally {
+      sessions.release(place);
+    }
   }
 
   /**

@@ -25,7 +25,7 @@ import pando.map.codec.ValueCodec;
 
 /**
  * A program that embeds maps of a data folder is killed: what they had returned is there at the
- * next start.
+ * next start, and of each batch all or nothing.
  */
 class KilledProgramTest {
   private static final int KILLS = Boolean.getBoolean("pando.campaign") ? 50 : 2;
@@ -45,7 +45,7 @@ class KilledProgramTest {
         for (int thread = 0; thread < THREADS; thread++) {
           SplittableRandom random = new SplittableRandom(seed + thread);
           int its = thread;
-          threads.add(Thread.ofPlatform().start(() -> run(its, words, texts, random)));
+          threads.add(Thread.ofPlatform().start(() -> run(its, pando, words, texts, random)));
         }
         for (Thread thread : threads) {
           thread.join();
@@ -55,17 +55,28 @@ class KilledProgramTest {
 
     private static void run(
         int thread,
+        Pando pando,
         PandoMap<Long, Long> words,
         PandoMap<String, String> texts,
         SplittableRandom random) {
       long first = words.values().stream().mapToLong(Long::longValue).max().orElse(0);
       for (long number = first + 1; ; number++) {
         long key = random.nextInt(KEYS) * THREADS + thread;
-        words.put(key, number);
-        texts.put("key" + key, number + "x".repeat(random.nextInt(2_000)));
+        String text = number + "x".repeat(random.nextInt(2_000));
+        if (isOfBatches(key)) {
+          pando.batch().put(words, key, number).put(texts, "key" + key, text).commit();
+        } else {
+          words.put(key, number);
+          texts.put("key" + key, text);
+        }
         System.out.println(key + " " + number);
       }
     }
+  }
+
+  /** Returns whether both maps get the number of a key at once. */
+  private static boolean isOfBatches(long key) {
+    return key % THREADS < THREADS / 2;
   }
 
   private static String root(Class<?> type) {
@@ -133,10 +144,18 @@ class KilledProgramTest {
         String text = texts.get("key" + key);
         assertThat(words.get(key)).as("pando.seed=" + seed).isGreaterThanOrEqualTo(number);
         assertThat(text).as("pando.seed=" + seed).isNotNull();
-        assertThat(Long.parseLong(text.replaceAll("x", "")))
-            .as("pando.seed=" + seed)
-            .isGreaterThanOrEqualTo(number);
+        assertThat(number(text)).as("pando.seed=" + seed).isGreaterThanOrEqualTo(number);
+      });
+      words.forEach((key, number) -> {
+        if (isOfBatches(key)) {
+          assertThat(texts).as("pando.seed=" + seed).containsKey("key" + key);
+          assertThat(number(texts.get("key" + key))).as("pando.seed=" + seed).isEqualTo(number);
+        }
       });
     }
+  }
+
+  private static long number(String text) {
+    return Long.parseLong(text.replaceAll("x", ""));
   }
 }
