@@ -7,15 +7,17 @@ import java.util.Set;
  *
  * @param name in capitals
  * @param arity number of arguments with the name, as Redis counts them: -3 is 3 or more
- * @param allowed when it runs although most commands are refused
+ * @param allowed when it runs although most commands do not
  */
 record Command(String name, int arity, Set<When> allowed, Action action) {
-  /** When most commands are refused. */
+  /** When most commands are refused, or wait. */
   enum When {
     /** The client has not given its password. */
     STRANGER,
     /** {@code MULTI} was refused, and so is what belongs to the transaction. */
-    REFUSED_TRANSACTION
+    REFUSED_TRANSACTION,
+    /** Others wait for {@code EXEC}. */
+    TRANSACTION
   }
 
   /** What a command does. */

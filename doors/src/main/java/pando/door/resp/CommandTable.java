@@ -13,23 +13,24 @@ final class CommandTable {
   static final int SLOTS = 256;
 
   private final @Nullable Command[] slots = new Command[SLOTS];
+  private final @Nullable CommandKeys[] keys = new CommandKeys[SLOTS];
   private final int size;
 
   /**
    * Makes the table of all commands.
    *
-   * @param withSets whether those on sets are among them
+   * @param isOwn whether the door has the keys for itself: then there are sets and transactions
    * @param folder that has the log; {@code null} if there is none, and no command on it
    */
-  CommandTable(boolean withSets, @Nullable DataFolder folder) {
+  CommandTable(boolean isOwn, @Nullable DataFolder folder) {
     List<Command> commands = new ArrayList<>();
     commands.addAll(ConnectionCommands.all());
     commands.addAll(ClientCommands.all());
     commands.addAll(ServerCommands.all());
-    commands.addAll(TransactionCommands.all());
+    commands.addAll(isOwn ? TransactionCommands.all() : TransactionCommands.refused());
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
-    commands.addAll(withSets ? SetCommands.all() : List.of());
+    commands.addAll(isOwn ? SetCommands.all() : List.of());
     commands.addAll(folder == null ? List.of() : new FolderCommands(folder).all());
     commands.addAll(PandoCommands.all());
     commands.forEach(this::add);
@@ -46,6 +47,7 @@ final class CommandTable {
       slot = (slot + 1) % SLOTS;
     }
     slots[slot] = command;
+    keys[slot] = CommandKeys.of(command.name());
   }
 
   private static int slot(int hash) {
@@ -74,6 +76,11 @@ final class CommandTable {
   /** Returns the command at a place, {@code null} if that is empty. */
   @Nullable Command at(int slot) {
     return slots[slot];
+  }
+
+  /** Returns which arguments of the command at a place are keys, {@code null} if none are. */
+  @Nullable CommandKeys keysAt(int slot) {
+    return keys[slot];
   }
 
   /** Returns a command by its name in capitals, {@code null} if there is none. */

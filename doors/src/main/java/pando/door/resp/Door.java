@@ -39,8 +39,8 @@ final class Door {
     this.cursors = new Cursors(waiting);
     this.background = new Background(this);
     this.password = options.password();
-    this.commands = new CommandTable(keyspace.hasSets(), folder);
-    this.unsupported = keyspace.hasSets() ? Unsupported.WITH_SETS : Unsupported.STRINGS_ALONE;
+    this.commands = new CommandTable(keyspace.isOwn(), folder);
+    this.unsupported = keyspace.isOwn() ? Unsupported.OWN : Unsupported.SHARED;
   }
 
   private static String randomId() {

@@ -44,8 +44,11 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
   /** Returns the number of databases. */
   abstract int databases();
 
-  /** Returns whether keys have sets, too; else all have strings. */
-  abstract boolean hasSets();
+  /**
+   * Returns whether the door has the keys for itself: then they may have sets, and there are
+   * transactions; else all have strings.
+   */
+  abstract boolean isOwn();
 
   /**
    * Returns whether lookups, and stores, of many strings go together: over a network, where each

@@ -50,7 +50,8 @@ final class OwnKeyspace extends Keyspace {
   /** Greatest length of a member, which leaves room for a byte that follows it. */
   static final int MEMBER_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MEMBER_AT - 1;
 
-  private static final int LOCKS = 256;
+  /** Locks of sets. */
+  static final int LOCKS = 256;
 
   private final ByteIndex index;
 
@@ -59,6 +60,7 @@ final class OwnKeyspace extends Keyspace {
 
   private final LongAdder[] counts =
       Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
+  private final KeyVersions versions = new KeyVersions();
   private final AtomicLong lastSet = new AtomicLong();
   private final ReadWriteLock[] locks =
       Stream.generate(ReentrantReadWriteLock::new).limit(LOCKS).toArray(ReadWriteLock[]::new);
@@ -112,7 +114,7 @@ final class OwnKeyspace extends Keyspace {
   }
 
   @Override
-  boolean hasSets() {
+  boolean isOwn() {
     return true;
   }
 
@@ -138,12 +140,14 @@ final class OwnKeyspace extends Keyspace {
     return sizes;
   }
 
-  void added(int database) {
-    counts[database].increment();
+  /** Returns how often keys were changed, for clients that watch some. */
+  KeyVersions versions() {
+    return versions;
   }
 
-  void removed(int database) {
-    counts[database].decrement();
+  /** Counts keys that have come to a database, or gone if the number is negative. */
+  void count(int database, long more) {
+    counts[database].add(more);
   }
 
   /** Returns the number of keys, which is exact while no key is changed. */

@@ -3,6 +3,9 @@ package pando.door.resp;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -24,10 +27,17 @@ final class OwnStore extends Store {
 
   private final OwnKeyspace own;
   private final Sets sets = new Sets(this);
+  private final KeyVersions.Changes changes;
+
+  // While several keys are operated on at one moment: what follows, once others see the changes.
+  private boolean isAtomic;
+  private final long[] added = new long[OwnKeyspace.DATABASES];
+  private final List<Consumer<Store>> following = new ArrayList<>();
 
   OwnStore(OwnKeyspace keyspace, Consumer<Consumer<Store>> later) {
     super(keyspace, later);
     this.own = keyspace;
+    this.changes = keyspace.versions().newChanges();
   }
 
   OwnKeyspace own() {
@@ -39,12 +49,58 @@ final class OwnStore extends Store {
     return sets;
   }
 
+  /** {@inheritDoc} The members of sets whose key goes are removed afterwards, in the background. */
+  @Override
+  void atomically(@Nullable Collection<MemorySegment> keys, Runnable action) {
+    if (isAtomic) {
+      action.run(); // within a transaction, which has the keys
+      return;
+    }
+    isAtomic = true;
+    try {
+      super.atomically(keys, action);
+      for (int database = 0; database < added.length; database++) {
+        own.count(database, added[database]);
+      }
+      following.forEach(this::later);
+    } finally {
+      isAtomic = false;
+      Arrays.fill(added, 0);
+      following.clear();
+    }
+  }
+
+  private void count(MemorySegment key, int more) {
+    if (isAtomic) {
+      added[database(key)] += more;
+    } else {
+      own.count(database(key), more);
+    }
+  }
+
+  @Override
+  void beginChange(RespCall call, CommandKeys keys) {
+    keys.forEach(call.request, i -> changes.begin(hash(call, i)));
+  }
+
+  @Override
+  void endChange(RespCall call, CommandKeys keys) {
+    keys.forEach(call.request, i -> changes.end(hash(call, i)));
+  }
+
+  /** Returns the hash of an argument that is a key. */
+  static int hash(RespCall call, int i) {
+    RespRequest request = call.request;
+    int database = call.client.database;
+    return KeyVersions.hash(database, request.bytes(), request.start(i), request.length(i));
+  }
+
   @Override
   void put(MemorySegment key, MemorySegment string) {
     if (session().put(key, string)) {
       removeMembers(key, value());
     } else {
-      own.added(database(key));
+      count(key, 1);
     }
   }
 
@@ -52,7 +108,7 @@ final class OwnStore extends Store {
   boolean putIfAbsent(MemorySegment key, MemorySegment string) {
     boolean stored = session().putIfAbsent(key, string);
     if (stored) {
-      own.added(database(key));
+      count(key, 1);
     }
     return stored;
   }
@@ -93,7 +149,7 @@ final class OwnStore extends Store {
   boolean remove(MemorySegment key, MemorySegment expected) {
     boolean removed = session().remove(key, expected);
     if (removed) {
-      own.removed(database(key));
+      count(key, -1);
     }
     return removed;
   }
@@ -102,7 +158,7 @@ final class OwnStore extends Store {
   boolean remove(MemorySegment key) {
     boolean found = session().remove(key);
     if (found) {
-      own.removed(database(key));
+      count(key, -1);
       removeMembers(key, value());
     }
     return found;
@@ -185,12 +241,24 @@ final class OwnStore extends Store {
 
   @Override
   long count(int database) {
-    return own.count(database);
+    return own.count(database) + added[database];
   }
 
   @Override
   void clear(int database) {
-    clear(database, this::remove);
+    clear(database, this::removeChanging);
+  }
+
+  /** Removes a key that no command names. */
+  private void removeChanging(MemorySegment key) {
+    byte[] its = key.toArray(JAVA_BYTE);
+    int hash = KeyVersions.hash(its[0], its, 1, its.length - 1);
+    changes.begin(hash);
+    try {
+      boolean _ = remove(key);
+    } finally {
+      changes.end(hash);
+    }
   }
 
   /** Removes the members of what a key had, if that was a set; those of large sets later. */
@@ -201,15 +269,21 @@ final class OwnStore extends Store {
     byte[] members = Stored.membersOf(database(key), Stored.set(before));
     boolean isDone = false;
     try {
-      isDone = removeMembers(key, members);
+      isDone = !isAtomic && removeMembers(key, members);
     } catch (TooLong e) {
       // Another one holds the lock.
     }
     if (!isDone) {
       byte[] its = key.toArray(JAVA_BYTE);
-      later(store -> {
-        boolean _ = ((OwnStore) store).removeMembers(MemorySegment.ofArray(its), members);
-      });
+      Consumer<Store> rest =
+          store -> {
+            boolean _ = ((OwnStore) store).removeMembers(MemorySegment.ofArray(its), members);
+          };
+      if (isAtomic) {
+        following.add(rest);
+      } else {
+        later(rest);
+      }
     }
   }
 
@@ -227,6 +301,28 @@ final class OwnStore extends Store {
     } finally {
       lock.unlock();
     }
+  }
+
+  /**
+   * Locks the sets of all keys, in the order in which all do.
+   *
+   * @return what unlocks them
+   */
+  Runnable changeAllSets() {
+    List<Lock> taken = new ArrayList<>();
+    Runnable unlock = () -> taken.reversed().forEach(Lock::unlock);
+    boolean isDone = false;
+    try {
+      for (int i = 0; i < OwnKeyspace.LOCKS; i++) {
+        taken.add(locked(own.lock(i).writeLock()));
+      }
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        unlock.run();
+      }
+    }
+    return unlock;
   }
 
   /** Locks the set of a key, for a reader. */

@@ -83,7 +83,7 @@ final class PandoCommands {
   private static void compareAndSet(RespCall call) {
     MemorySegment key = call.key(1);
     boolean done = call.store.replace(key, call.string(2), call.string(3));
-    if (!done && call.keyspace.hasSets() && call.store.value().byteSize() > 0) {
+    if (!done && call.keyspace.isOwn() && call.store.value().byteSize() > 0) {
       call.store.requireString();
     }
     call.reply(done);

@@ -42,6 +42,10 @@ final class Replies {
   // Of the reply that was begun: how many blocks were full, where it is in the next one.
   private int startBlock;
   private int start;
+
+  // The same of its part that was begun: the whole of it, but for the replies of a transaction.
+  private int partBlock;
+  private int part;
   private boolean isResp3;
 
   Replies(ReplyBlocks blocks) {
@@ -118,6 +122,13 @@ final class Replies {
     start = size;
     startBlock = full.size();
     isResp3 = inResp3;
+    beginPart();
+  }
+
+  /** Begins a reply that is an element of the one that was begun. */
+  void beginPart() {
+    part = size;
+    partBlock = full.size();
   }
 
   /** Says which protocol the reply that was begun is in. */
@@ -127,13 +138,19 @@ final class Replies {
 
   /** Forgets the reply that was begun. */
   void cut() {
-    size = start;
-    if (startBlock < full.size()) {
+    part = start;
+    partBlock = startBlock;
+    cutPart();
+  }
+
+  private void cutPart() {
+    size = part;
+    if (partBlock < full.size()) {
       blocks.giveBack(last);
-      while (full.size() > startBlock + 1) {
+      while (full.size() > partBlock + 1) {
         blocks.giveBack(full.removeLast());
       }
-      use(full.removeLast(), start);
+      use(full.removeLast(), part);
     }
   }
 
@@ -154,9 +171,9 @@ final class Replies {
     line('+', line);
   }
 
-  /** Puts an error in the place of the reply that was begun. */
+  /** Puts an error in the place of the reply, or the part of it, that was begun last. */
   void error(String message) {
-    cut();
+    cutPart();
     line('-', message);
   }
 
@@ -226,19 +243,19 @@ final class Replies {
     raw(LINE_END);
   }
 
-  /** Puts the head of an array in front of its elements, which are the reply that was begun. */
+  /** Puts the head of an array in front of its elements, which are what was begun last. */
   void arrayBefore(int elements) {
     insertBefore("*" + elements + "\r\n");
   }
 
-  /** Puts a short text in front of the reply that was begun. */
+  /** Puts a short text in front of the reply, or the part of it, that was begun last. */
   void insertBefore(String text) {
     byte[] head = text.getBytes(UTF_8);
-    boolean isHere = startBlock == full.size();
-    Block first = isHere ? last : full.get(startBlock);
+    boolean isHere = partBlock == full.size();
+    Block first = isHere ? last : full.get(partBlock);
     int end = isHere ? size : first.size;
-    System.arraycopy(first.bytes, start, first.bytes, start + head.length, end - start);
-    System.arraycopy(head, 0, first.bytes, start, head.length);
+    System.arraycopy(first.bytes, part, first.bytes, part + head.length, end - part);
+    System.arraycopy(head, 0, first.bytes, part, head.length);
     if (isHere) {
       size += head.length;
     } else {

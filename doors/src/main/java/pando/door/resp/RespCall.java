@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a client asks for: a request, which commands read, and where they write the reply. */
 final class RespCall {
+  final RespLane lane;
   final RespClient client;
   final RespRequest request;
   final Door door;
@@ -20,6 +21,7 @@ final class RespCall {
   private final MemorySegment numberBytes;
 
   RespCall(RespLane lane, RespClient client, RespRequest request) {
+    this.lane = lane;
     this.client = client;
     this.request = request;
     this.door = lane.door;

@@ -2,6 +2,7 @@ package pando.door.resp;
 
 import java.net.SocketAddress;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A client: the settings that it has chosen, and what {@code CLIENT LIST} shows of it. Only its
@@ -35,6 +36,9 @@ final class RespClient {
 
   /** {@code MULTI} was refused, and the commands of that transaction follow. */
   boolean hasRefusedTransaction;
+
+  /** What waits for {@code EXEC}; {@code null} before the first {@code MULTI} or {@code WATCH}. */
+  @Nullable Transaction transaction;
 
   /** The connection ends once its replies are sent. */
   boolean quits;
@@ -73,6 +77,21 @@ final class RespClient {
     isResp3 = false;
     hasRefusedTransaction = false;
     isStranger = needsPassword;
+    endTransaction();
+  }
+
+  /** Returns whether requests wait for {@code EXEC}. */
+  boolean isInTransaction() {
+    Transaction its = transaction;
+    return its != null && its.isOpen();
+  }
+
+  /** Forgets the requests that wait for {@code EXEC}, and the keys that are watched. */
+  void endTransaction() {
+    Transaction its = transaction;
+    if (its != null) {
+      its.end();
+    }
   }
 
   /** Returns a line of CLIENT LIST, with the fields of Redis. */
@@ -86,9 +105,10 @@ final class RespClient {
     field(line, "name", name);
     field(line, "age", seconds(now - since));
     field(line, "idle", seconds(now - activeAt));
-    line.append("flags=N ");
+    field(line, "flags", isInTransaction() ? "x" : "N");
     field(line, "db", database);
-    line.append("sub=0 psub=0 ssub=0 multi=-1 ");
+    line.append("sub=0 psub=0 ssub=0 ");
+    field(line, "multi", waiting());
     field(line, "qbuf", requestBytes);
     line.append("qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 ");
     field(line, "omem", heldBytes);
@@ -99,6 +119,12 @@ final class RespClient {
     field(line, "resp", isResp3 ? 3 : 2);
     field(line, "lib-name", library);
     return line + "lib-ver=" + libraryVersion + "\n";
+  }
+
+  /** Returns how many requests wait for {@code EXEC}, -1 if none can. */
+  private int waiting() {
+    Transaction its = transaction;
+    return its != null && its.isOpen() ? its.requests().size() : -1;
   }
 
   private static void field(StringBuilder line, String name, Object value) {

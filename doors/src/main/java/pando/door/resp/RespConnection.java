@@ -422,6 +422,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext from) {
     ended = true;
     client.isGone = true;
+    client.endTransaction();
     reader.close();
     unread.forget();
     unsafe.forget();

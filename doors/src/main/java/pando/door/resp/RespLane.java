@@ -128,6 +128,7 @@ final class RespLane implements AutoCloseable {
       replies.cut();
       return false;
     } catch (RuntimeException e) {
+      replies.cut();
       fail(call.client, e);
     }
     return true;
@@ -186,6 +187,28 @@ final class RespLane implements AutoCloseable {
   }
 
   private void run(RespCall call) throws ProtocolException {
+    RespClient client = call.client;
+    boolean isInTransaction = client.isInTransaction();
+    Command command;
+    try {
+      command = checked(call);
+      if (isInTransaction && !command.isAllowed(When.TRANSACTION)) {
+        TransactionCommands.add(call, command);
+        return;
+      }
+    } catch (Refusal e) {
+      throw TransactionCommands.refusal(call, e);
+    }
+    errors = counters.failedCommands;
+    carryOut(command, call);
+  }
+
+  /**
+   * Returns the command of a request.
+   *
+   * @throws Refusal if there is none, or it must not run
+   */
+  private Command checked(RespCall call) throws ProtocolException {
     RespRequest request = call.request;
     slot = -1;
     int found = door.commands().find(request);
@@ -210,9 +233,42 @@ final class RespLane implements AutoCloseable {
       throw new Refusal(
           "ERR not carried out: MULTI was refused, and neither EXEC nor DISCARD has come since");
     }
-    errors = counters.failedCommands;
-    store.work((long) ARGUMENT_WORK * request.count());
-    command.action().run(call);
+    return command;
+  }
+
+  private void carryOut(Command command, RespCall call) {
+    CommandKeys keys = door.commands().keysAt(slot);
+    store.work((long) ARGUMENT_WORK * call.request.count());
+    if (keys == null || !keys.isWrite()) {
+      command.action().run(call);
+      return;
+    }
+    store.beginChange(call, keys);
+    try {
+      command.action().run(call);
+    } finally {
+      store.endChange(call, keys);
+    }
+  }
+
+  /**
+   * Runs a request that has waited for {@code EXEC}, and adds its reply, which is a part of that of
+   * {@code EXEC}.
+   *
+   * @throws RuntimeException if the transaction must be undone: the store has failed
+   */
+  void runInTransaction(RespRequest request, RespClient client) {
+    int ofTransaction = slot;
+    RespCall call = new RespCall(this, client, request);
+    slot = door.commands().find(request);
+    replies.beginPart();
+    try {
+      carryOut(Objects.requireNonNull(door.commands().at(slot)), call);
+    } catch (Refusal e) {
+      fail(client, e);
+    } finally {
+      slot = ofTransaction;
+    }
   }
 
   /** A page in a browser could make it send lines to a server on this machine. */

@@ -1,7 +1,6 @@
 package pando.door.resp;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
-import static java.util.Map.entry;
 
 import java.lang.module.ModuleDescriptor;
 import java.time.Instant;
@@ -31,33 +30,6 @@ final class ServerCommands {
                  \\______|______/
       """;
 
-  /** Which arguments of commands are keys: first, last (from the end, if negative), step. */
-  private static final Map<String, Keys> KEYS =
-      keys(
-          entry(
-              new Keys("write", 1, 1, 1),
-              """
-              APPEND DECR DECRBY GETDEL GETSET INCR INCRBY INCRBYFLOAT PANDO.CAS SET SETNX SETRANGE
-              ZADD ZREM ZREMRANGEBYLEX\
-              """),
-          entry(new Keys("write", 1, -1, 1), "DEL UNLINK"),
-          entry(new Keys("write", 1, -1, 2), "MSET MSETNX"),
-          entry(new Keys("write", 1, 2, 1), "COPY RENAME RENAMENX"),
-          entry(
-              new Keys("readonly", 1, 1, 1),
-              """
-              GET GETRANGE STRLEN SUBSTR TYPE ZCARD ZLEXCOUNT ZRANGE ZRANGEBYLEX ZREVRANGEBYLEX
-              ZSCORE\
-              """),
-          entry(new Keys("readonly", 1, -1, 1), "EXISTS MGET TOUCH"),
-          entry(new Keys("readonly", 2, 2, 1), "MEMORY OBJECT"),
-          entry(new Keys("write", 0, 0, 0), "FLUSHALL FLUSHDB"),
-          entry(
-              new Keys("readonly", 0, 0, 0),
-              "DBSIZE KEYS PANDO.CEILING PANDO.FLOOR PANDO.RANGE RANDOMKEY SCAN"));
-
-  private record Keys(String flag, int first, int last, int step) {}
-
   private ServerCommands() {}
 
   static List<Command> all() {
@@ -74,15 +46,6 @@ final class ServerCommands {
     return module == null ? "unknown" : module.rawVersion().orElse("unknown");
   }
 
-  @SafeVarargs
-  private static Map<String, Keys> keys(Map.Entry<Keys, String>... groups) {
-    Map<String, Keys> keys = new HashMap<>();
-    for (Map.Entry<Keys, String> group : groups) {
-      Stream.of(group.getValue().split("\\s+", -1)).forEach(name -> keys.put(name, group.getKey()));
-    }
-    return Map.copyOf(keys);
-  }
-
   private static void command(RespCall call) {
     RespRequest request = call.request;
     CommandTable commands = call.door.commands();
@@ -96,7 +59,7 @@ final class ServerCommands {
                     .map(i -> request.text(i).toUpperCase(Locale.ROOT))
                     .toList();
         call.replies.array(names.size());
-        names.forEach(name -> describe(call.replies, commands.named(name)));
+        names.forEach(name -> describe(call.replies, commands, name));
       }
       case "LIST" -> list(call, commands.names());
       case "DOCS" -> call.replies.map(0); // clients do without
@@ -112,18 +75,19 @@ final class ServerCommands {
     }
   }
 
-  private static void describe(Replies replies, @Nullable Command command) {
+  private static void describe(Replies replies, CommandTable commands, String name) {
+    @Nullable Command command = commands.named(name);
     if (command == null) {
       replies.nil();
       return;
     }
-    @Nullable Keys keys = KEYS.get(command.name());
+    @Nullable CommandKeys keys = CommandKeys.of(name);
     replies.array(10);
-    replies.bulk(command.name().toLowerCase(Locale.ROOT));
+    replies.bulk(name.toLowerCase(Locale.ROOT));
     replies.integer(command.arity());
     replies.set(keys == null ? 0 : 1);
     if (keys != null) {
-      replies.simple(keys.flag());
+      replies.simple(keys.isWrite() ? "write" : "readonly");
     }
     replies.integer(keys == null ? 0 : keys.first());
     replies.integer(keys == null ? 0 : keys.last());

@@ -119,7 +119,7 @@ final class SetRepair {
 
   private void removeKey(Store store, byte[] key) {
     if (store.session().remove(MemorySegment.ofArray(key))) {
-      keyspace.removed(key[0]);
+      keyspace.count(key[0], -1);
     }
   }
 

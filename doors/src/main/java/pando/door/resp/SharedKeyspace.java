@@ -21,7 +21,7 @@ final class SharedKeyspace extends Keyspace {
   }
 
   @Override
-  boolean hasSets() {
+  boolean isOwn() {
     return false;
   }
 

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +41,7 @@ class Store implements AutoCloseable {
 
   private @Nullable RespClient client;
   private long left = Long.MAX_VALUE;
+  private boolean isInBackground = true;
 
   Store(Keyspace keyspace, Consumer<Consumer<Store>> later) {
     this.keyspace = keyspace;
@@ -55,6 +57,12 @@ class Store implements AutoCloseable {
   final void begin(RespClient whose, long work) {
     client = whose;
     left = work;
+    isInBackground = work == Long.MAX_VALUE;
+  }
+
+  /** Gives the request, which is in the background, no longer than so much work. */
+  final void limitWork(long most) {
+    left = Math.min(left, most);
   }
 
   /**
@@ -89,7 +97,7 @@ class Store implements AutoCloseable {
 
   /** Returns whether a request may take as long as it likes. */
   final boolean isInBackground() {
-    return left > Long.MAX_VALUE / 2;
+    return isInBackground;
   }
 
   /** Runs a task in the background. */
@@ -277,6 +285,32 @@ class Store implements AutoCloseable {
     return isRenamed;
   }
 
+  /**
+   * Operates on several keys at one moment, by {@link #session}: see {@link
+   * ByteSession#atomically}.
+   *
+   * @param keys that the action uses; {@code null} for any
+   */
+  void atomically(@Nullable Collection<MemorySegment> keys, Runnable action) {
+    ByteSession outer = session();
+    outer.atomically(
+        keys,
+        its -> {
+          session = its;
+          try {
+            action.run();
+          } finally {
+            session = outer;
+          }
+        });
+  }
+
+  /** Begins a command's change of some keys, for clients that watch them. */
+  void beginChange(RespCall call, CommandKeys keys) {}
+
+  /** Ends a command's change of some keys. */
+  void endChange(RespCall call, CommandKeys keys) {}
+
   /** Gives up what a key had, in whose place there is something else now. */
   void replaced(MemorySegment key, MemorySegment before) {}
 
@@ -322,6 +356,7 @@ class Store implements AutoCloseable {
     clear(database, session()::discard);
   }
 
+  /** Removes all keys of a database, each in a way of its own. */
   final void clear(int database, Consumer<MemorySegment> remove) {
     byte[] prefix = keyspace.prefix(database);
     byte[] behind = Stored.behindAll(prefix);

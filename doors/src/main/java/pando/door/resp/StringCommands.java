@@ -97,12 +97,26 @@ final class StringCommands {
     checkPairs(call, "mset");
     if (call.keyspace.goesTogether()) {
       storeTogether(call);
+    } else if (call.keyspace.isOwn()) {
+      call.store.atomically(keysOfPairs(call), () -> storeEach(call));
     } else {
-      for (int i = 1; i < call.request.count(); i += 2) {
-        call.store.put(call.key(i), call.string(i + 1));
-      }
+      storeEach(call);
     }
     call.replies.ok();
+  }
+
+  private static List<MemorySegment> keysOfPairs(RespCall call) {
+    List<MemorySegment> keys = new ArrayList<>();
+    for (int i = 1; i < call.request.count(); i += 2) {
+      keys.add(call.key(i));
+    }
+    return keys;
+  }
+
+  private static void storeEach(RespCall call) {
+    for (int i = 1; i < call.request.count(); i += 2) {
+      call.store.put(call.key(i), call.string(i + 1));
+    }
   }
 
   private static void storeTogether(RespCall call) {
@@ -137,13 +151,31 @@ final class StringCommands {
   /** Stores strings if none of the keys is there, the last one of those with the same key. */
   private static void mSetNx(RespCall call) {
     checkPairs(call, "msetnx");
-    boolean isNew = true;
-    for (int i = 1; i < call.request.count() && isNew; i += 2) {
-      isNew = !call.store.find(call.key(i));
+    if (!call.keyspace.isOwn()) {
+      call.reply(areNew(call) && storeNew(call));
+      return;
     }
-    call.reply(isNew && storeNew(call));
+    boolean[] isDone = {false};
+    call.store.atomically(
+        keysOfPairs(call),
+        () -> {
+          isDone[0] = areNew(call);
+          if (isDone[0]) {
+            storeEach(call);
+          }
+        });
+    call.reply(isDone[0]);
   }
 
+  private static boolean areNew(RespCall call) {
+    boolean areNew = true;
+    for (int i = 1; i < call.request.count() && areNew; i += 2) {
+      areNew = !call.store.find(call.key(i));
+    }
+    return areNew;
+  }
+
+  /** Takes back what it has stored where one of the keys comes meanwhile. */
   private static boolean storeNew(RespCall call) {
     Map<ByteBuffer, Integer> stored = new HashMap<>();
     boolean isNew = true;

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 final class Unsupported {
   static final String NO_EXPIRY = "keys do not expire, as the index has no clock yet";
   static final String NO_TRANSACTIONS =
-      "there are no transactions; PANDO.CAS, SET NX, GETSET and INCR are atomic";
+      "others change the keys, too, here; PANDO.CAS, SET NX, GETSET and INCR are atomic";
   static final String ONE_SCORE = "all members of a set have one score here";
 
   /** Why there are no sets in a door to byte strings that others change, too. */
@@ -22,8 +22,8 @@ final class Unsupported {
   private static final String PLAIN_SETS =
       "there are no plain sets; a sorted set with a score of 0 for all members is one";
 
-  /** What a door does not have that has strings and sets. */
-  static final Unsupported WITH_SETS =
+  /** What a door does not have that has its keys for itself. */
+  static final Unsupported OWN =
       new Unsupported(
           reasons(
               entry(
@@ -32,7 +32,6 @@ final class Unsupported {
                   EXPIRE EXPIREAT EXPIRETIME GETEX MSETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX
                   PTTL SETEX TTL\
                   """),
-              entry(NO_TRANSACTIONS, "UNWATCH WATCH"),
               entry(
                   "there are no scripts; PANDO.CAS compares and sets",
                   "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
@@ -102,8 +101,8 @@ final class Unsupported {
                   ACL DEBUG DUMP LATENCY LCS MODULE MOVE RESTORE SHUTDOWN SLOWLOG SWAPDB\
                   """)));
 
-  /** What a door does not have that has strings alone. */
-  static final Unsupported STRINGS_ALONE = new Unsupported(withoutSets(WITH_SETS.reasons));
+  /** What a door does not have to keys that others change, too. */
+  static final Unsupported SHARED = new Unsupported(ofShared(OWN.reasons));
 
   private final Map<String, String> reasons;
 
@@ -121,12 +120,14 @@ final class Unsupported {
     return Map.copyOf(reasons);
   }
 
-  /** Returns the reasons of a door without sets, whose commands are refused as well. */
-  private static Map<String, String> withoutSets(Map<String, String> withSets) {
-    Map<String, String> reasons = new HashMap<>(withSets);
+  /** Adds what is refused where others change the keys, too: sets and transactions. */
+  private static Map<String, String> ofShared(Map<String, String> own) {
+    Map<String, String> reasons = new HashMap<>(own);
     reasons.replaceAll(
         (_, reason) -> reason.equals(ONE_SCORE) || reason.equals(PLAIN_SETS) ? NO_SETS : reason);
     SetCommands.all().forEach(command -> reasons.put(command.name(), NO_SETS));
+    reasons.put("WATCH", NO_TRANSACTIONS);
+    reasons.put("UNWATCH", NO_TRANSACTIONS);
     return Map.copyOf(reasons);
   }
 

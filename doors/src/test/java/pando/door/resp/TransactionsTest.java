@@ -1,0 +1,275 @@
+package pando.door.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import pando.index.Seeds;
+import pando.index.Threads;
+import pando.journal.FaultyFolder;
+import pando.journal.SyncPolicy;
+
+/** Transactions of several clients, of many keys, and where something fails half-way. */
+@Timeout(300)
+class TransactionsTest {
+  private static final int ROUNDS = Seeds.count(200, 2_000, 20_000);
+  private static final int ACCOUNTS = 6;
+
+  @TempDir private Path folder;
+
+  /** A door without a folder, or with one. */
+  private RawClient client(AutoCloseable door) throws Exception {
+    return door instanceof TestDoor its ? its.raw() : ((FolderDoor) door).raw();
+  }
+
+  private AutoCloseable open(boolean inFolder) throws Exception {
+    return inFolder ? FolderDoor.open(new FaultyFolder(), SyncPolicy.EVERYSEC, 2) : TestDoor.open();
+  }
+
+  /** Money moves between accounts by WATCH, and there is as much of it at any moment. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldIsolateTransactions(boolean inFolder) throws Exception {
+    try (AutoCloseable door = open(inFolder)) {
+      AtomicInteger writers = new AtomicInteger(3);
+      AtomicLong done = new AtomicLong();
+      SplittableRandom random = new SplittableRandom(Seeds.of(89));
+      List<Callable<Void>> tasks = new ArrayList<>();
+      try (RawClient client = client(door)) {
+        for (int i = 0; i < ACCOUNTS; i++) {
+          client.ask("SET", "account" + i, "100");
+        }
+      }
+      for (int i = 0; i < 3; i++) {
+        SplittableRandom own = random.split();
+        tasks.add(() -> {
+          try (RawClient client = client(door)) {
+            for (int n = 0; n < ROUNDS; n++) {
+              done.addAndGet(transfer(client, own) ? 1 : 0);
+            }
+            return null;
+          } finally {
+            writers.decrementAndGet();
+          }
+        });
+      }
+      tasks.add(() -> {
+        try (RawClient client = client(door)) {
+          while (writers.get() > 0) {
+            client.send("MULTI\r\nMGET account0 account1 account2\r\n");
+            client.send("MGET account3 account4 account5\r\nEXEC\r\n");
+            for (int i = 0; i < 3; i++) {
+              client.reply();
+            }
+            assertThat(sum(client.reply())).isEqualTo(100L * ACCOUNTS);
+          }
+          return null;
+        }
+      });
+      Threads.run(tasks);
+      assertThat(done).hasPositiveValue();
+    }
+  }
+
+  private static long sum(String reply) {
+    long sum = 0;
+    for (String number : reply.replaceAll("[\\[\\] ]", "").split(",", -1)) {
+      sum += Long.parseLong(number);
+    }
+    return sum;
+  }
+
+  private static boolean transfer(RawClient client, SplittableRandom random) throws Exception {
+    String from = "account" + random.nextInt(ACCOUNTS);
+    String to = "account" + random.nextInt(ACCOUNTS);
+    if (from.equals(to)) {
+      return false;
+    }
+    assertThat(client.ask("WATCH", from, to)).isEqualTo("+OK");
+    long left = Long.parseLong(client.ask("GET", from));
+    long right = Long.parseLong(client.ask("GET", to));
+    assertThat(client.ask("MULTI")).isEqualTo("+OK");
+    assertThat(client.ask("SET", from, String.valueOf(left - 1))).isEqualTo("+QUEUED");
+    assertThat(client.ask("SET", to, String.valueOf(right + 1))).isEqualTo("+QUEUED");
+    String reply = client.ask("EXEC");
+    assertThat(reply).isIn("nil", "[+OK, +OK]");
+    return !reply.equals("nil");
+  }
+
+  /** Whatever changes a key that is watched; a change of another one does not matter. */
+  @ParameterizedTest
+  @CsvSource({
+    "SET k other, true",
+    "SET k v, true",
+    "DEL k, true",
+    "APPEND k x, true",
+    "MSET a 1 k 2, true",
+    "RENAME k other, true",
+    "RENAME other2 k, true",
+    "COPY other2 k REPLACE, true",
+    "GETDEL k, true",
+    "FLUSHALL, true",
+    "FLUSHDB, true",
+    "PANDO.CAS k v w, true",
+    "ZADD set 0 more, true",
+    "ZREM set member, true",
+    "ZREMRANGEBYLEX set - +, true",
+    "SET never-watched 1, false",
+    "GET k, false",
+    "ZRANGE set 0 -1 BYLEX, false"
+  })
+  void shouldNoticeChanges(String change, boolean isOfKey) throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw();
+        RawClient other = door.raw()) {
+      client.ask("MSET", "k", "v", "other2", "w");
+      client.ask("ZADD", "set", "0", "member");
+      client.ask("WATCH", "k", "set");
+      other.ask(change.split(" ", -1));
+      client.ask("MULTI");
+      client.ask("SET", "done", "1");
+      assertThat(client.ask("EXEC")).isEqualTo(isOfKey ? "nil" : "[+OK]");
+      assertThat(client.ask("GET", "done")).isEqualTo(isOfKey ? "nil" : "1");
+      // A key of the same name in another database is another one.
+      client.ask("WATCH", "k");
+      other.ask("SELECT", "1");
+      other.ask("SET", "k", "of 1");
+      client.ask("MULTI");
+      assertThat(client.ask("EXEC")).isEqualTo("[]");
+    }
+  }
+
+  @Test
+  void shouldForgetTransactionsOfClientsThatLeave() throws Exception {
+    try (TestDoor door = TestDoor.open(options -> options.withWaitingBytesMax(64 << 20));
+        RawClient other = door.raw()) {
+      String value = "x".repeat(20_000);
+      try (RawClient client = door.raw()) {
+        client.ask("WATCH", "a", "b");
+        client.ask("MULTI");
+        String reply = "+QUEUED";
+        int queued = 0;
+        while (reply.equals("+QUEUED")) {
+          reply = client.ask("SET", "key" + queued++, value);
+        }
+        assertThat(reply).startsWith("-ERR the server has no memory");
+        assertThat(queued).isBetween(1_000, 3_400);
+        assertThat(door.door().waitingBytes()).isPositive();
+        assertThat(client.ask("EXEC")).startsWith("-EXECABORT");
+        assertThat(client.ask("DBSIZE")).isEqualTo(":0");
+        client.ask("MULTI");
+        client.ask("SET", "a", value);
+      }
+      while (door.door().clients() > 1) {
+        Thread.onSpinWait();
+      }
+      assertThat(other.ask("PING")).isEqualTo("+PONG");
+      assertThat(door.door().waitingBytes()).isLessThan(20_000);
+    }
+  }
+
+  /** What takes long runs in the background, as a whole. */
+  @Test
+  void shouldRunLongTransactionsBehind() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      for (int i = 0; i < 8_000; i += 1_000) {
+        List<String> pairs = new ArrayList<>(List.of("MSET"));
+        for (int n = i; n < i + 1_000; n++) {
+          pairs.addAll(List.of("key" + n, "value"));
+        }
+        assertThat(client.ask(pairs.toArray(String[]::new))).isEqualTo("+OK");
+      }
+      client.ask("MULTI");
+      client.ask("INCR", "counter");
+      client.ask("SELECT", "1");
+      client.ask("SET", "of1", "1");
+      client.ask("SELECT", "0");
+      client.ask("KEYS", "*1");
+      client.ask("FLUSHDB");
+      client.ask("DBSIZE");
+      String reply = client.ask("EXEC");
+      assertThat(reply).startsWith("[:1, +OK, +OK, +OK, [key1, ").endsWith("], +OK, :0]");
+      client.ask("SELECT", "1");
+      assertThat(client.ask("GET", "of1")).isEqualTo("1");
+      assertThat(door.door().waitingBytes()).isLessThan(20_000);
+    }
+  }
+
+  @Test
+  void shouldEndTransactionsThatOthersWaitForTooLong() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw();
+        RawClient other = door.raw()) {
+      for (int i = 0; i < 100; i++) {
+        other.ask("SET", "a".repeat(20_000) + i, "v");
+      }
+      client.ask("MULTI");
+      client.ask("SELECT", "3");
+      client.ask("INCR", "counter");
+      client.ask("SELECT", "0");
+      client.ask("KEYS", "*" + "a".repeat(10_000) + "b*");
+      assertThat(client.ask("EXEC")).startsWith("-ERR the transaction takes too long");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":100");
+      client.ask("SELECT", "3");
+      assertThat(client.ask("GET", "counter")).isEqualTo("nil");
+      assertThat(other.ask("SET", "counter", "1")).isEqualTo("+OK");
+    }
+  }
+
+  @Test
+  void shouldUndoATransactionThatDoesNotFitTheLog() throws Exception {
+    try (FolderDoor door = FolderDoor.open(folder, SyncPolicy.EVERYSEC);
+        RawClient client = door.raw()) {
+      client.ask("SET", "a", "before");
+      client.ask("ZADD", "set", "0", "x");
+      client.ask("MULTI");
+      client.ask("SET", "a", "after");
+      client.ask("DEL", "set");
+      for (int i = 0; i < 4; i++) {
+        client.ask("SET", "large" + i, "x".repeat(100_000));
+      }
+      assertThat(client.ask("EXEC")).startsWith("-ERR a change is too long for the log");
+      assertThat(client.ask("GET", "a")).isEqualTo("before");
+      assertThat(client.ask("ZRANGE", "set", "-", "+", "BYLEX")).isEqualTo("[x]");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":2");
+      assertThat(client.ask("MSET", "a", "1", "set", "2")).isEqualTo("+OK");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":2");
+    }
+    try (FolderDoor door = FolderDoor.open(folder, SyncPolicy.EVERYSEC);
+        RawClient client = door.raw()) {
+      assertThat(client.ask("MGET", "a", "set")).isEqualTo("[1, 2]");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":2");
+    }
+  }
+
+  @Test
+  void shouldKeepAClientsOrderOfReplies() throws Exception {
+    try (FolderDoor door = FolderDoor.open(new FaultyFolder(), SyncPolicy.ALWAYS);
+        RawClient client = door.raw()) {
+      StringBuilder requests = new StringBuilder();
+      for (int i = 0; i < 100; i++) {
+        requests.append("SET a %s\r\nMULTI\r\nINCR a\r\nGET a\r\nEXEC\r\n".formatted(i));
+      }
+      client.send(requests.toString());
+      for (int i = 0; i < 100; i++) {
+        assertThat(client.reply()).isEqualTo("+OK");
+        assertThat(client.reply()).isEqualTo("+OK");
+        assertThat(client.reply()).isEqualTo("+QUEUED");
+        assertThat(client.reply()).isEqualTo("+QUEUED");
+        assertThat(client.reply()).isEqualTo("[:%s, %s]".formatted(i + 1, i + 1));
+      }
+    }
+  }
+}
