@@ -123,6 +123,11 @@ final class ChangeTurn {
     beginWanted(log.bytes());
   }
 
+  /** Returns whether the change that is under way has a stripe. */
+  boolean has(int stripe) {
+    return begun && wanted.get(stripe);
+  }
+
   private void checkIdle() {
     if (begun) {
       throw new IllegalStateException("a change of this session is under way");
@@ -215,7 +220,7 @@ final class ChangeTurn {
    * @param record reads the key, and makes its record
    */
   void settle(Throwable failure, Runnable record) {
-    if (!mayHaveHappened(failure) || logAsItIs(failure, record)) {
+    if (!UnknownOutcomeException.isPossible(failure) || logAsItIs(failure, record)) {
       end();
     }
   }
@@ -241,15 +246,6 @@ final class ChangeTurn {
       failure.addSuppressed(e);
       return false;
     }
-  }
-
-  /** Returns whether an operation that failed may have taken effect, whatever it says. */
-  static boolean mayHaveHappened(Throwable failure) {
-    return UnknownOutcomeException.isSaidBy(failure)
-        || !(failure instanceof PandoException
-            || failure instanceof IllegalArgumentException
-            || failure instanceof IllegalStateException
-            || failure instanceof StackOverflowError);
   }
 
   /** Has the answer depend on the last change of a stripe, as a key of it was read. */

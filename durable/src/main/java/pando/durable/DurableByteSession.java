@@ -319,7 +319,7 @@ public final class DurableByteSession implements ByteSession {
       @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     StackRoom.MAPS.check();
-    ByteTransaction transaction = new ByteTransaction(inner, keys);
+    ByteTransaction transaction = new ByteTransaction(inner, key -> turn.has(Stripes.of(key)));
     log.group();
     if (keys == null) {
       turn.beginAll();

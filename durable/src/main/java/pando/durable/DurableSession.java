@@ -3,6 +3,7 @@ package pando.durable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
+import pando.fabric.UnknownOutcomeException;
 import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
 import pando.index.Session;
@@ -221,7 +222,7 @@ public final class DurableSession implements Session {
 
   /** Ends a change of several keys that failed: any of them may have another value now. */
   private void settleAll(Throwable failure, long[] keys, int from, int count) {
-    if (!(failure instanceof PandoException) && !ChangeTurn.mayHaveHappened(failure)) {
+    if (!(failure instanceof PandoException) && !UnknownOutcomeException.isPossible(failure)) {
       turn.end();
       return;
     }

@@ -46,4 +46,13 @@ public final class UnknownOutcomeException extends PandoException {
     }
     return false;
   }
+
+  /** Returns whether an operation that failed may have taken effect, whatever the failure says. */
+  public static boolean isPossible(Throwable failure) {
+    return isSaidBy(failure)
+        || !(failure instanceof PandoException
+            || failure instanceof IllegalArgumentException
+            || failure instanceof IllegalStateException
+            || failure instanceof StackOverflowError);
+  }
 }

@@ -381,7 +381,7 @@ final class BlockSession implements ByteSession {
   public void atomically(
       @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
-    ByteTransaction transaction = new ByteTransaction(this, keys);
+    ByteTransaction transaction = new ByteTransaction(this, _ -> true);
     alone(() -> transaction.run(action));
   }
 

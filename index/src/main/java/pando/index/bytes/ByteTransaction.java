@@ -1,22 +1,19 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.session.Operation;
 
 /**
- * The session that an action of {@link ByteSession#atomically} is given. It remembers what each key
- * had before the action first changed it, so all changes can be undone. Others see no change before
- * the end: the session that runs the action keeps them out.
+ * The session that an action of {@link ByteSession#atomically} is given. It remembers what each
+ * change replaced, so all of them can be undone. Others see no change before the end: the session
+ * that runs the action keeps them out.
  *
  * <p>Not thread-safe, and of no use behind the action.
  */
@@ -24,44 +21,30 @@ public final class ByteTransaction implements ByteSession {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteSession inner;
+  private final Predicate<MemorySegment> mayChange;
 
-  /** What was changed, in the order of the first changes. */
-  private final Map<ByteBuffer, Change> changes = new LinkedHashMap<>();
-
-  /** The keys that may be changed; {@code null} for any. */
-  private final @Nullable Set<ByteBuffer> keys;
+  /** What was changed, in this order. */
+  private final List<Change> changes = new ArrayList<>();
 
   /** Why the transaction must not end well, although its action may go on. */
   private @Nullable Throwable failure;
 
+  /** Whether the change that failed may have happened, so that it is not known what it replaced. */
+  private boolean isLost;
+
   private boolean ended;
   private boolean undone;
 
-  /** A key with what it had, and what it has now; {@code null} for nothing. */
-  private static final class Change {
-    final MemorySegment key;
-    final @Nullable MemorySegment before;
-    @Nullable MemorySegment after;
-
-    Change(MemorySegment key, @Nullable MemorySegment before) {
-      this.key = key;
-      this.before = before;
-      this.after = before;
-    }
-
-    boolean isNone() {
-      return before == null
-          ? after == null
-          : after != null && before.mismatch(after) < 0;
-    }
-  }
+  /** A key with what it had, and what it got; {@code null} for nothing. */
+  private record Change(
+      MemorySegment key, @Nullable MemorySegment before, @Nullable MemorySegment after) {}
 
   /** Receives what a transaction has changed. */
   public interface ChangeReceiver {
-    /** Receives a key that has another value than before. */
+    /** Receives a key that got a value. */
     void put(MemorySegment key, MemorySegment value);
 
-    /** Receives a key that was there before. */
+    /** Receives a key that was removed. */
     void remove(MemorySegment key);
   }
 
@@ -69,17 +52,11 @@ public final class ByteTransaction implements ByteSession {
    * Makes a transaction without changes.
    *
    * @param inner session by which it operates
-   * @param keys that it may change; {@code null} for any
+   * @param mayChange whether others are kept from a key
    */
-  public ByteTransaction(ByteSession inner, @Nullable Collection<MemorySegment> keys) {
+  public ByteTransaction(ByteSession inner, Predicate<MemorySegment> mayChange) {
     this.inner = inner;
-    this.keys = keys == null ? null : copies(keys);
-  }
-
-  private static Set<ByteBuffer> copies(Collection<MemorySegment> keys) {
-    Set<ByteBuffer> copies = HashSet.newHashSet(keys.size());
-    keys.forEach(key -> copies.add(ByteArguments.copyOf(key).asByteBuffer()));
-    return copies;
+    this.mayChange = mayChange;
   }
 
   /**
@@ -109,21 +86,23 @@ public final class ByteTransaction implements ByteSession {
   }
 
   private void undo(Throwable cause) {
-    List<Change> made = List.copyOf(changes.values());
     try {
-      for (Change change : made.reversed()) {
-        MemorySegment before = change.before;
+      for (Change change : changes.reversed()) {
+        MemorySegment before = change.before();
         if (before == null) {
-          inner.discard(change.key);
+          inner.discard(change.key());
         } else {
-          inner.store(change.key, before);
+          inner.store(change.key(), before);
         }
       }
-      undone = true;
+      undone = !isLost;
     } catch (Throwable e) {
       cause.addSuppressed(e);
+    }
+    if (!undone) {
       throw UnknownOutcomeException.of(
-          "changes of several keys failed, and could not be undone: keys=" + made.size(), cause);
+          "changes of several keys failed, and could not be undone: changes=" + changes.size(),
+          cause);
     }
   }
 
@@ -132,16 +111,14 @@ public final class ByteTransaction implements ByteSession {
     return undone;
   }
 
-  /** Gives all keys that have another value than before to a receiver, each once. */
+  /** Gives all changes to a receiver, in their order. */
   public void changes(ChangeReceiver receiver) {
-    for (Change change : changes.values()) {
-      MemorySegment after = change.after;
-      if (!change.isNone()) {
-        if (after == null) {
-          receiver.remove(change.key);
-        } else {
-          receiver.put(change.key, after);
-        }
+    for (Change change : changes) {
+      MemorySegment after = change.after();
+      if (after == null) {
+        receiver.remove(change.key());
+      } else {
+        receiver.put(change.key(), after);
       }
     }
   }
@@ -209,40 +186,37 @@ public final class ByteTransaction implements ByteSession {
   }
 
   private boolean change(
-      Operation operation, MemorySegment wanted, MemorySegment given, MemorySegment itsExpected) {
+      Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     usable();
-    // The arguments may be what this session has returned, and is overwritten by the lookup.
-    MemorySegment stored = ByteArguments.copyOf(given);
-    MemorySegment expected = ByteArguments.copyOf(itsExpected);
-    Change change = changeOf(wanted);
+    // The arguments may be what this session has returned, and the operation overwrites.
+    MemorySegment key = ByteArguments.copyOf(wanted);
+    MemorySegment after = operation.isRemoval() ? null : ByteArguments.copyOf(stored);
+    if (!mayChange.test(key)) {
+      throw new IllegalArgumentException(
+          "the key is none of those that the action is for: key=" + ByteArguments.text(key));
+    }
     boolean answer;
     try {
-      answer = ByteChange.carryOut(inner, operation, change.key, stored, expected);
+      answer = ByteChange.carryOut(inner, returning(operation), key, stored, expected);
     } catch (Throwable e) {
-      failure = e; // What the key has now is not known.
+      failure = e;
+      isLost = UnknownOutcomeException.isPossible(e);
       throw e;
     }
-    if (answer || operation == Operation.PUT) {
-      change.after = operation.isRemoval() ? null : stored;
+    if (answer || operation == Operation.PUT || operation == Operation.STORE) {
+      boolean wasThere = answer && operation != Operation.PUT_IF_ABSENT;
+      changes.add(new Change(key, wasThere ? ByteArguments.copyOf(inner.value()) : null, after));
     }
     return answer;
   }
 
-  /** Returns the change of a key, which begins with what the key has. */
-  private Change changeOf(MemorySegment wanted) {
-    MemorySegment key = ByteArguments.copyOf(wanted);
-    Change known = changes.get(key.asByteBuffer());
-    if (known != null) {
-      return known;
-    }
-    if (keys != null && !keys.contains(key.asByteBuffer())) {
-      throw new IllegalArgumentException(
-          "the key is none of those that the action may change: key=%s, keys=%s"
-              .formatted(ByteArguments.text(key), keys.size()));
-    }
-    Change change = new Change(key, inner.get(key) ? ByteArguments.copyOf(inner.value()) : null);
-    changes.put(key.asByteBuffer(), change);
-    return change;
+  /** Returns the operation that does the same, and says what was there before. */
+  private static Operation returning(Operation operation) {
+    return switch (operation) {
+      case STORE -> Operation.PUT;
+      case DISCARD -> Operation.REMOVE;
+      default -> operation;
+    };
   }
 
   @Override

@@ -137,16 +137,6 @@ class ByteTransactionTest {
         .hasMessageContaining("too long");
     assertThat(get("there")).isEqualTo("before");
     assertThat(get("new")).isEmpty();
-    assertThatThrownBy(() ->
-            session.atomically(
-                List.of(segment("there")),
-                its -> {
-                  its.put(segment("there"), segment("after"));
-                  its.put(segment("other"), segment("value"));
-                }))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("the key is none of those that the action may change: key=6f74686572, keys=1");
-    assertThat(get("there")).isEqualTo("before");
   }
 
   @Test
