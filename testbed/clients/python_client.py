@@ -43,8 +43,9 @@ def program(**options):
     refused(lambda: client.incr("text"), "not an integer")
     transaction = client.pipeline()
     transaction.incr("m")
-    refused(transaction.execute, "MULTI is not supported")
-    assert client.get("m") is None
+    transaction.get("m")
+    assert [int(value) for value in transaction.execute()] == [1, 1]
+    assert int(client.get("m")) == 1
     client.close()
 
 

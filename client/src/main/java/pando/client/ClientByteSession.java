@@ -264,8 +264,7 @@ final class ClientByteSession implements ByteSession {
    * @throws IllegalStateException always
    */
   @Override
-  public void atomically(
-      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+  public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     checkUsable();
     throw AnswerFailures.notAlone();

@@ -421,8 +421,7 @@ public final class StringTrio implements AutoCloseable {
     }
 
     @Override
-    public void atomically(
-        @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+    public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
       inner.atomically(keys, action);
     }
 

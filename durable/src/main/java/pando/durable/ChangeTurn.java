@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
-import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 
 /**

@@ -315,8 +315,7 @@ public final class DurableByteSession implements ByteSession {
 
   /** {@inheritDoc} Others wait only for keys of the same stripes, unless the keys are any. */
   @Override
-  public void atomically(
-      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+  public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     StackRoom.MAPS.check();
     ByteTransaction transaction = new ByteTransaction(inner, key -> turn.has(Stripes.of(key)));

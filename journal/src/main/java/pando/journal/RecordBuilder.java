@@ -109,7 +109,9 @@ public final class RecordBuilder {
   /** Makes room for a longer group. */
   private void reserve(long needed) {
     if (needed > buffer.length) {
-      buffer = Arrays.copyOf(buffer, (int) Math.max(needed, Math.min(2L * buffer.length, GROUP_BYTES_MAX)));
+      buffer =
+          Arrays.copyOf(
+              buffer, (int) Math.max(needed, Math.min(2L * buffer.length, GROUP_BYTES_MAX)));
       segment = MemorySegment.ofArray(buffer);
     }
   }

@@ -22,9 +22,9 @@ import pando.index.bytes.ByteStrings;
  * pando.batch().put(accounts, "ada", 90L).put(accounts, "grace", 110L).remove(open, 17L).commit();
  * }</pre>
  *
- * <p>Others see all of them or none, and in a data folder a crash keeps all of them or none. Who has
- * seen one of them sees the others; a scan that began before may have passed some. Keys and values
- * are encoded when they are added. Of several changes of one key the last one counts.
+ * <p>Others see all of them or none, and in a data folder a crash keeps all of them or none. Who
+ * has seen one of them sees the others; a scan that began before may have passed some. Keys and
+ * values are encoded when they are added. Of several changes of one key the last one counts.
  *
  * <p>Not thread-safe.
  */
@@ -53,8 +53,8 @@ public final class Batch {
   /**
    * Adds the change of a key to a value.
    *
-   * @throws IllegalArgumentException if the map is none of the same Pando's byte strings, or the key
-   *     or the value is too long
+   * @throws IllegalArgumentException if the map is none of the same Pando's byte strings, or the
+   *     key or the value is too long
    * @throws IllegalStateException if the map is closed
    */
   public <K, V> Batch put(PandoMap<K, V> map, K key, V value) {
@@ -68,8 +68,8 @@ public final class Batch {
   /**
    * Adds the removal of a key, whether or not it is there.
    *
-   * @throws IllegalArgumentException if the map is none of the same Pando's byte strings, or the key
-   *     is too long
+   * @throws IllegalArgumentException if the map is none of the same Pando's byte strings, or the
+   *     key is too long
    * @throws IllegalStateException if the map is closed
    */
   public <K> Batch remove(PandoMap<K, ?> map, K key) {
@@ -113,7 +113,8 @@ public final class Batch {
    *
    * @throws IllegalArgumentException if all of them together are too long for the log of the data
    *     folder: more than about 20 MiB
-   * @throws IllegalStateException if a map is closed, or over a client, which cannot keep others out
+   * @throws IllegalStateException if a map is closed, or over a client, which cannot keep others
+   *     out
    * @throws pando.journal.LogFullException if the disk is full
    * @throws pando.journal.LogFailedException if the disk has failed
    * @throws pando.fabric.UnknownOutcomeException if any of them may have been made

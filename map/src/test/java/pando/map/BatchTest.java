@@ -117,9 +117,7 @@ class BatchTest {
   }
 
   private static long sum(PandoMap<String, Long> accounts) {
-    return accounts.snapshot(accounts, ACCOUNTS).values().stream()
-        .mapToLong(Long::longValue)
-        .sum();
+    return accounts.snapshot(accounts, ACCOUNTS).values().stream().mapToLong(Long::longValue).sum();
   }
 
   @Test

@@ -45,8 +45,7 @@ record CommandKeys(boolean isWrite, int first, int last, int step) {
   private static Map<String, CommandKeys> all(Map.Entry<CommandKeys, String>... groups) {
     Map<String, CommandKeys> all = new HashMap<>();
     for (Map.Entry<CommandKeys, String> group : groups) {
-      Stream.of(group.getValue().split("\\s+", -1))
-          .forEach(name -> all.put(name, group.getKey()));
+      Stream.of(group.getValue().split("\\s+", -1)).forEach(name -> all.put(name, group.getKey()));
     }
     return Map.copyOf(all);
   }

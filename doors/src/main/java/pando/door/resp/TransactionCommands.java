@@ -10,8 +10,8 @@ import pando.door.resp.Command.When;
 import pando.door.resp.Transaction.Watched;
 
 /**
- * Commands of transactions: {@code EXEC} operates on the keys of all requests since {@code MULTI} at
- * one moment.
+ * Commands of transactions: {@code EXEC} operates on the keys of all requests since {@code MULTI}
+ * at one moment.
  *
  * <p>Where others change the keys, too, {@code MULTI} is refused, and so is each command up to
  * {@code EXEC} or {@code DISCARD}: clients send all of them before they read a reply, and a
@@ -21,8 +21,19 @@ final class TransactionCommands {
   /** Commands that operate on members of sets, or on a key of another database. */
   private static final Set<String> BEYOND_KEYS =
       Set.of(
-          "COPY", "RENAME", "RENAMENX", "ZADD", "ZCARD", "ZLEXCOUNT", "ZRANGE", "ZRANGEBYLEX",
-          "ZREM", "ZREMRANGEBYLEX", "ZREVRANGEBYLEX", "ZSCORE", "MEMORY");
+          "COPY",
+          "RENAME",
+          "RENAMENX",
+          "ZADD",
+          "ZCARD",
+          "ZLEXCOUNT",
+          "ZRANGE",
+          "ZRANGEBYLEX",
+          "ZREM",
+          "ZREMRANGEBYLEX",
+          "ZREVRANGEBYLEX",
+          "ZSCORE",
+          "MEMORY");
 
   /** What a transaction may take: about as many microseconds, for which others wait. */
   private static final long WORK_MAX = 1 << 20;
@@ -178,8 +189,7 @@ final class TransactionCommands {
       }
       if (keys != null) {
         keys.forEach(
-            request,
-            i -> all.add(Store.copy(call.keyspace.key(request, i, call.client.database))));
+            request, i -> all.add(Store.copy(call.keyspace.key(request, i, call.client.database))));
       }
     }
     return all;

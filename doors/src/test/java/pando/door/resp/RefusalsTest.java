@@ -15,8 +15,7 @@ class RefusalsTest {
   @ParameterizedTest
   @EnumSource(names = {"OWN", "SHARED"})
   void shouldRefuseEachCommandByItsName(Form form) throws Exception {
-    List<String> names =
-        (form == Form.OWN ? Unsupported.OWN : Unsupported.SHARED).names();
+    List<String> names = (form == Form.OWN ? Unsupported.OWN : Unsupported.SHARED).names();
     try (TestDoor door = TestDoor.open(form);
         RawClient client = door.raw()) {
       assertThat(names).hasSizeGreaterThan(150);

@@ -378,8 +378,7 @@ final class BlockSession implements ByteSession {
 
   /** {@inheritDoc} Others wait, whatever the keys. */
   @Override
-  public void atomically(
-      @Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
+  public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     ByteTransaction transaction = new ByteTransaction(this, _ -> true);
     alone(() -> transaction.run(action));

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.index.session.Operation;
 
 /** Changes of one key that are given as an {@link Operation}. */
+@SuppressWarnings("exports") // Only modules that see operations have them carried out.
 public final class ByteChange {
   private ByteChange() {}
 

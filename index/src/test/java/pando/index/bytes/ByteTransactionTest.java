@@ -105,8 +105,7 @@ class ByteTransactionTest {
         while (writers.get() > 0) {
           List<String> seen = new ArrayList<>();
           own.atomically(
-              keys,
-              its -> keys.forEach(key -> seen.add(its.get(key) ? text(its.value()) : "")));
+              keys, its -> keys.forEach(key -> seen.add(its.get(key) ? text(its.value()) : "")));
           assertThat(seen).containsOnly(seen.getFirst());
         }
         return null;
