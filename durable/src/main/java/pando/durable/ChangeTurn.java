@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.UnknownOutcomeException;
+import pando.journal.LogFailedException;
 
 /**
  * A session's turn at the stripes and the log: what a change does before and after it operates, and
@@ -291,6 +294,29 @@ final class ChangeTurn {
   private void dependOn(long lsn) {
     if (waits) {
       dependsOn = Math.max(dependsOn, lsn);
+    }
+  }
+
+  /**
+   * Runs a task once what was answered until now may be told, and forgets that; gives it the
+   * failure of the log if it may not.
+   */
+  void whenSafe(Consumer<@Nullable LogFailedException> task) {
+    long lsn = dependsOn;
+    dependsOn = 0;
+    if (lsn <= log.synced() || !waits) {
+      task.accept(null);
+    } else {
+      log.whenSynced(lsn, () -> task.accept(lsn <= log.synced() ? null : failure()));
+    }
+  }
+
+  private @Nullable LogFailedException failure() {
+    try {
+      log.check();
+      return null;
+    } catch (LogFailedException e) {
+      return e;
     }
   }
 

@@ -15,6 +15,7 @@ import pando.index.bytes.ByteStrings;
 import pando.index.bytes.ByteTransaction;
 import pando.index.bytes.ByteVisitor;
 import pando.index.session.Operation;
+import pando.journal.LogFailedException;
 
 /**
  * One thread's access to {@link DurableStrings}, with the promises of {@link DurableSession}.
@@ -53,7 +54,7 @@ public final class DurableByteSession implements ByteSession {
 
   /**
    * Has operations return without waiting for the disk from now on. Their caller waits, up to
-   * {@link #dependsOn}, before it tells others what they have answered.
+   * {@link #dependsOn} or by {@link #whenSafe}, before it tells others what they have answered.
    */
   public DurableByteSession deferred() {
     turn.defer();
@@ -72,6 +73,16 @@ public final class DurableByteSession implements ByteSession {
   /** Has {@link #dependsOn} count later answers alone. */
   public void forget() {
     turn.forget();
+  }
+
+  /**
+   * Runs a task once what this session has answered since the last call of this method is as safe
+   * as it has to be, or the log has failed: then the task gets the failure, and what was answered
+   * must not be told. It is run by this thread, or by one that many wait for: it must be short and
+   * throw nothing.
+   */
+  public void whenSafe(Consumer<@Nullable LogFailedException> task) {
+    turn.whenSafe(task);
   }
 
   @Override

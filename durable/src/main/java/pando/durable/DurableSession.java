@@ -1,6 +1,7 @@
 package pando.durable;
 
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
@@ -8,6 +9,7 @@ import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
 import pando.index.Session;
 import pando.index.session.Operation;
+import pando.journal.LogFailedException;
 
 /**
  * One thread's access to a {@link DurableIndex}. Changes are in the log when they return, and what
@@ -37,7 +39,7 @@ public final class DurableSession implements Session {
 
   /**
    * Has operations return without waiting for the disk from now on. Their caller waits, up to
-   * {@link #dependsOn}, before it tells others what they have answered.
+   * {@link #dependsOn} or by {@link #whenSafe}, before it tells others what they have answered.
    */
   public DurableSession deferred() {
     turn.defer();
@@ -46,10 +48,20 @@ public final class DurableSession implements Session {
 
   /**
    * Returns the place of the log up to which all must be on the disk, so that what this session has
-   * answered until now is safe. It never falls, and is 0 if answers need not wait.
+   * answered since {@link #whenSafe} is safe; 0 if answers need not wait.
    */
   public long dependsOn() {
     return turn.dependsOn();
+  }
+
+  /**
+   * Runs a task once what this session has answered since the last call of this method is as safe
+   * as it has to be, or the log has failed: then the task gets the failure, and what was answered
+   * must not be told. It is run by this thread, or by one that many wait for: it must be short and
+   * throw nothing.
+   */
+  public void whenSafe(Consumer<@Nullable LogFailedException> task) {
+    turn.whenSafe(task);
   }
 
   @Override

@@ -84,6 +84,11 @@ final class JournalLog implements SessionLog {
   }
 
   @Override
+  public void whenSynced(long lsn, Runnable task) {
+    log.whenSynced(lsn, task);
+  }
+
+  @Override
   public void fail(Throwable cause) {
     log.fail(cause);
   }

@@ -70,6 +70,12 @@ interface SessionLog {
    */
   void awaitSynced(long lsn);
 
+  /**
+   * Runs a task once all before a place is on the disk, or the log has failed, by this thread or
+   * another one; the task must be short.
+   */
+  void whenSynced(long lsn, Runnable task);
+
   /** Has the log fail: nothing is changed any more. */
   void fail(Throwable cause);
 

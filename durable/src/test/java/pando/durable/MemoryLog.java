@@ -287,6 +287,11 @@ final class MemoryLog {
     }
 
     @Override
+    public void whenSynced(long lsn, Runnable task) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void fail(Throwable cause) {
       MemoryLog.this.fail(cause);
     }

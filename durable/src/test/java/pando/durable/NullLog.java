@@ -57,6 +57,11 @@ final class NullLog implements SessionLog {
   public void awaitSynced(long place) {}
 
   @Override
+  public void whenSynced(long place, Runnable task) {
+    task.run();
+  }
+
+  @Override
   public void fail(Throwable cause) {
     throw new AssertionError(cause);
   }

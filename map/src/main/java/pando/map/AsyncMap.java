@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
@@ -25,6 +26,9 @@ import pando.fabric.memory.StackRoom;
  * <p>Arguments must not change until an operation is done. A failure of an operation is that of its
  * future: what the map's method of the same name throws. Functions that depend on a future run in
  * its default executor, so they may use the map, and wait.
+ *
+ * <p>In a data folder with {@code sync=always}, a future is done once its change is on the disk; the
+ * thread does not wait for that, so many changes share a write of the disk.
  *
  * <p>At most {@value #WAITING_MAX} operations wait; a caller of another one waits for room. When
  * the map is closed, operations that have not begun fail with {@link IllegalStateException}.
@@ -45,6 +49,10 @@ public final class AsyncMap<K, V> {
   private final BlockingQueue<Asked<K, V, ?>> queue = new ArrayBlockingQueue<>(WAITING_MAX);
   private final EntryBatch<K, V> batch = new EntryBatch<>(EntryBatch.Content.ENTRIES);
   private final Thread thread;
+
+  /** Operations that are done may wait for the disk, so many at the most. */
+  private final Semaphore unsafe = new Semaphore(WAITING_MAX);
+
   private volatile boolean closed;
 
   /** Whether nobody takes anything out of the queue any more. */
@@ -59,9 +67,9 @@ public final class AsyncMap<K, V> {
    */
   private record Asked<K, V, R>(
       @Nullable K key, Function<Entries<K, V>, R> operation, CompletableFuture<R> answer) {
-    void execute(Entries<K, V> entries) {
+    void execute(AsyncMap<K, V> by) {
       try {
-        complete(operation.apply(entries));
+        by.answer(this, operation.apply(by.entries));
       } catch (Throwable e) {
         fail(e);
       }
@@ -81,6 +89,7 @@ public final class AsyncMap<K, V> {
   AsyncMap(PandoMap<K, V> map, Entries<K, V> entries) {
     this.map = map;
     this.entries = entries;
+    entries.defer();
     this.thread = Thread.ofPlatform().daemon().name("pando-async").start(this::work);
   }
 
@@ -214,7 +223,7 @@ public final class AsyncMap<K, V> {
         return;
       }
       if (end - next < 2 || !lookUp(taken.subList(next, end))) {
-        taken.get(next).execute(entries);
+        taken.get(next).execute(this);
         end = next + 1;
       }
       next = end;
@@ -235,10 +244,23 @@ public final class AsyncMap<K, V> {
       return false;
     }
     for (int i = 0; i < lookups.size(); i++) {
-      ((Asked<K, V, @Nullable V>) lookups.get(i)).complete(batch.value(i));
+      answer((Asked<K, V, @Nullable V>) lookups.get(i), batch.value(i));
       batch.setValue(i, null); // which may be long
     }
     return true;
+  }
+
+  /** Completes an operation, once what it answers is as safe as it has to be. */
+  private <R> void answer(Asked<K, V, R> asked, @Nullable R result) {
+    unsafe.acquireUninterruptibly();
+    entries.whenSafe(failure -> {
+      unsafe.release();
+      if (failure == null) {
+        asked.complete(result);
+      } else {
+        asked.fail(failure);
+      }
+    });
   }
 
   /**

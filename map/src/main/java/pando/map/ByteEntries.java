@@ -4,7 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.durable.DurableByteSession;
 import pando.index.blob.Blobs;
 import pando.index.bytes.BatchFailure;
 import pando.index.bytes.BatchSize;
@@ -295,6 +297,22 @@ final class ByteEntries<K, V> extends Entries<K, V> {
         batch.endAt(MemorySegment.ofArray(itsKey.toArray(ValueLayout.JAVA_BYTE)));
       }
       return hasRoom;
+    }
+  }
+
+  @Override
+  void defer() {
+    if (session instanceof DurableByteSession durable) {
+      DurableByteSession _ = durable.deferred();
+    }
+  }
+
+  @Override
+  void whenSafe(Consumer<@Nullable RuntimeException> task) {
+    if (session instanceof DurableByteSession durable) {
+      durable.whenSafe(task::accept);
+    } else {
+      task.accept(null);
     }
   }
 

@@ -2,6 +2,7 @@ package pando.map;
 
 import java.util.AbstractMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,6 +74,17 @@ abstract class Entries<K, V> implements AutoCloseable {
 
   /** Fills a batch with the first entries within bounds, or the last ones if it goes down. */
   abstract void copy(Bounds bounds, boolean down, EntryBatch<K, V> batch);
+
+  /** Has operations not wait for the disk from now on: {@link #whenSafe} does. */
+  void defer() {}
+
+  /**
+   * Runs a task once what operations have answered until now is as safe as it has to be, or cannot
+   * be any more: then the task gets the failure. It must be short and throw nothing.
+   */
+  void whenSafe(Consumer<@Nullable RuntimeException> task) {
+    task.accept(null);
+  }
 
   /** Runs an action while no other thread operates on the index. */
   abstract void alone(Runnable action);

@@ -1,6 +1,8 @@
 package pando.map;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.durable.DurableSession;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
@@ -438,6 +440,22 @@ final class WordEntries<K, V> extends Entries<K, V> {
       words[size] = word;
       size++;
       return true;
+    }
+  }
+
+  @Override
+  void defer() {
+    if (session instanceof DurableSession durable) {
+      DurableSession _ = durable.deferred();
+    }
+  }
+
+  @Override
+  void whenSafe(Consumer<@Nullable RuntimeException> task) {
+    if (session instanceof DurableSession durable) {
+      durable.whenSafe(task::accept);
+    } else {
+      task.accept(null);
     }
   }
 

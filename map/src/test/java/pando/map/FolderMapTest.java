@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.index.IndexOptions;
+import pando.index.MeterReadings;
 import pando.index.Systems;
 import pando.journal.DataFolderException;
 import pando.map.codec.KeyCodec;
@@ -155,6 +159,29 @@ class FolderMapTest {
       assertThatThrownBy(pando::sync)
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("data folder");
+    }
+  }
+
+  /** A thread that waited for the disk would force it once for each. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void shouldShareWritesOfTheDisk(boolean words) {
+    int count = 10_000;
+    try (Pando pando = Pando.open("local:" + temporary.resolve("data") + SIZES + "&sync=always")) {
+      PandoMap<Long, Long> map =
+          words
+              ? pando.map(KeyCodec.longs(), ValueCodec.longs())
+              : pando.map("named", KeyCodec.longs(), ValueCodec.longs());
+      AsyncMap<Long, Long> async = map.async();
+      List<CompletableFuture<?>> answers = new ArrayList<>();
+      for (long i = 0; i < count; i++) {
+        answers.add(async.put(i, -i));
+      }
+      answers.forEach(CompletableFuture::join);
+      Map<String, Double> meters = MeterReadings.of(map);
+      assertThat(meters.get("pando.log.records")).isGreaterThanOrEqualTo(count);
+      assertThat(meters.get("pando.log.syncs")).isBetween(1.0, count / 4.0);
+      assertThat(async.get(17L).join()).isEqualTo(-17);
     }
   }
 }
