@@ -1,7 +1,5 @@
 package pando.journal;
 
-import static pando.journal.SortedFileFormat.KEY_BYTES_MAX;
-
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.memory.KeyOrder;
@@ -13,8 +11,8 @@ import pando.fabric.memory.KeyOrder;
  * radix and in place: all that a run of records has in common is skipped, then the run is split by
  * the first byte that differs. A run whose heads are equal gets the next 8 bytes as heads; once all
  * its keys are at their end, their lengths; and if these are equal, too, it is one key. Runs of few
- * records are sorted by insertion. A record is no object and takes 22 bytes, and only short runs
- * look at a byte of a key more than twice.
+ * records are sorted by insertion. A record is no object and takes 22 bytes, and no byte of a key
+ * is looked at more than twice.
  */
 final class SegmentSorter {
   private static final int CAPACITY = 1_024;
@@ -113,7 +111,7 @@ final class SegmentSorter {
   /** Has a run sorted later, or now if it is short. */
   private void push(int from, int to, int depth) {
     if (to - from <= FEW) {
-      insertAll(from, to, depth == LENGTHS ? KEY_BYTES_MAX : depth + Long.BYTES);
+      insertAll(from, to, depth);
       return;
     }
     if (runsUsed == runs.length) {
@@ -213,17 +211,13 @@ final class SegmentSorter {
     order[from] = last;
   }
 
-  /**
-   * Sorts a short run.
-   *
-   * @param reach how far keys are known to be equal where their heads are
-   */
-  private void insertAll(int from, int to, int reach) {
+  /** Sorts a short run: by its heads, then each part with equal heads by what follows. */
+  private void insertAll(int from, int to, int depth) {
     for (int i = from + 1; i < to; i++) {
       long head = heads[i];
       int record = order[i];
       int place = i;
-      while (place > from && compare(head, record, place - 1, reach) < 0) {
+      while (place > from && Long.compareUnsigned(head, heads[place - 1]) < 0) {
         heads[place] = heads[place - 1];
         order[place] = order[place - 1];
         place--;
@@ -231,29 +225,25 @@ final class SegmentSorter {
       heads[place] = head;
       order[place] = record;
     }
-    for (int i = from; i + 1 < to; i++) {
-      if (heads[i] == heads[i + 1] && compareKeys(order[i], order[i + 1], reach) == 0) {
-        order[i] = SUPERSEDED;
+    int begin = from;
+    for (int i = from + 1; i <= to; i++) {
+      if (i == to || heads[i] != heads[begin]) {
+        insertEqual(begin, i, depth);
+        begin = i;
       }
     }
   }
 
-  /** Compares a record with that at a place: by key, then by number. */
-  private int compare(long head, int record, int place, int reach) {
-    if (head != heads[place]) {
-      return Long.compareUnsigned(head, heads[place]);
+  /** Sorts a short run whose heads are equal. */
+  private void insertEqual(int from, int to, int depth) {
+    if (to - from < 2) {
+      return;
     }
-    int keys = compareKeys(record, order[place], reach);
-    return keys != 0 ? keys : Integer.compare(record, order[place]);
-  }
-
-  /** Compares keys whose heads are equal. */
-  private int compareKeys(int one, int other, int reach) {
-    int bytes = keyBytes[one];
-    int otherBytes = keyBytes[other];
-    return Math.max(bytes, otherBytes) <= reach
-        ? Integer.compare(bytes, otherBytes)
-        : KeyOrder.compare(memory, keyAt[one], bytes, memory, keyAt[other], otherBytes);
+    if (depth == LENGTHS) {
+      keepLast(from, to);
+    } else {
+      insertAll(from, to, fillHeads(from, to, depth + Long.BYTES));
+    }
   }
 
   private final class LastRecords implements EntryStream {
