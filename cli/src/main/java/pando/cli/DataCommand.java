@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "data",
-    description = "Checks, copies and mends data folders, and prints what is in them.",
+    description =
+        "Checks, copies and mends data folders, and prints, exports and imports what is in them.",
     synopsisSubcommandLabel = "COMMAND",
     mixinStandardHelpOptions = true,
     subcommands = {
@@ -39,7 +40,9 @@ import picocli.CommandLine.Spec;
       DataCommand.DataBackup.class,
       DataCommand.DataRestore.class,
       DataCommand.DataRepair.class,
-      DataCommand.DataDump.class
+      DataCommand.DataDump.class,
+      DataExport.class,
+      DataImport.class
     })
 final class DataCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;

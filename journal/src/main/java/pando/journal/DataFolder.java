@@ -196,9 +196,7 @@ public final class DataFolder implements AutoCloseable {
     }
     SegmentSorter entries = SegmentWalk.changes(segment, end);
     Manifest.Sorted made =
-        entries.isEmpty()
-            ? null
-            : files.write(before.sortedTo(), to, entries.sorted(), () -> false);
+        entries.isEmpty() ? null : files.write(before.sortedTo(), to, entries.sorted());
     boolean isNamed;
     synchronized (lock) {
       isNamed = to > manifest.logFrom();
@@ -264,9 +262,6 @@ public final class DataFolder implements AutoCloseable {
    * @param names without line breaks
    */
   public void setCodecs(String names) {
-    if (names.lines().count() != 1 || !names.equals(names.strip())) {
-      throw new IllegalArgumentException("no names of codecs: codecs=" + names);
-    }
     try {
       CallersWork.run(() -> storeCodecs(names));
     } catch (IOException e) {

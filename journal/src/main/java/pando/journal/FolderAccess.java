@@ -9,6 +9,12 @@ import java.nio.file.Path;
 
 /** How tools open folders: those that are there, and those that they make. */
 final class FolderAccess {
+  /**
+   * Is there while a folder is made. A process that is killed meanwhile leaves it there, so that
+   * nobody takes the folder for a new one.
+   */
+  static final String UNFINISHED = "unfinished";
+
   /** Works with a folder. */
   @FunctionalInterface
   interface FolderWork<T> {
@@ -106,7 +112,12 @@ final class FolderAccess {
       }
     }
     try {
-      return work.run(disk);
+      disk.create(UNFINISHED).close();
+      disk.force();
+      T made = work.run(disk);
+      disk.remove(UNFINISHED);
+      disk.force();
+      return made;
     } catch (Throwable e) {
       clear(disk, e);
       throw e;

@@ -34,13 +34,10 @@ public final class FolderRestore {
       throw new DamagedFolderException(String.join("; ", report.problems()));
     }
     try (FolderReader reader = FolderReader.open(from, () -> {})) {
-      Manifest empty = Manifest.ofNewFolder(reader.kind()).withCodecs(reader.codecs());
-      long behind = empty.logFrom();
-      try (EntryStream entries = reader.entries();
-          NewSortedFile base = new SortedFiles(to, empty).begin(0, behind)) {
-        base.writer().append(entries);
-        empty.with(List.of(base.finish()), behind).store(to);
-      }
+      Manifest empty = Manifest.ofNewFolder(reader.kind(), reader.codecs());
+      SortedFiles files = new SortedFiles(to, empty);
+      Manifest.Sorted base = files.write(0, empty.logFrom(), reader.entries());
+      empty.with(List.of(base), empty.logFrom()).store(to);
     }
     return report;
   }

@@ -90,6 +90,12 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     return new Manifest(UUID.randomUUID(), kind, "", List.of(), FIRST_PLACE);
   }
 
+  /** As {@link #ofNewFolder(String)}, with codecs, unless there are none. */
+  static Manifest ofNewFolder(String kind, String codecs) {
+    Manifest made = ofNewFolder(kind);
+    return codecs.isEmpty() ? made : made.withCodecs(codecs);
+  }
+
   /** Returns the greatest number of a sorted file, 0 if there is none. */
   int lastNumber() {
     return sorted.stream().mapToInt(Sorted::number).max().orElse(0);
@@ -105,8 +111,15 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     return new Manifest(id, kind, codecs, files, newLogFrom);
   }
 
-  /** Returns this with codecs. */
+  /**
+   * Returns this with codecs.
+   *
+   * @param names one line, that neither begins nor ends with white space
+   */
   Manifest withCodecs(String names) {
+    if (names.lines().count() != 1 || !names.equals(names.strip())) {
+      throw new IllegalArgumentException("no names of codecs: codecs=" + names);
+    }
     return new Manifest(id, kind, names, sorted, logFrom);
   }
 

@@ -160,7 +160,7 @@ final class Merger implements AutoCloseable {
   }
 
   /** Returns the newest files that are about equally large; {@code null} if they are few. */
-  private static @Nullable List<Manifest.Sorted> newest(List<Manifest.Sorted> all) {
+  static @Nullable List<Manifest.Sorted> newest(List<Manifest.Sorted> all) {
     for (int first = all.size() - FILES; first > 0; first--) {
       List<Manifest.Sorted> newest = all.subList(first, all.size());
       long least = newest.stream().mapToLong(Manifest.Sorted::entries).min().orElseThrow();

@@ -89,7 +89,7 @@ public final class RecordBuilder {
 
   /** A change of a group has what a record has from its kind on. */
   private RecordBuilder add(byte kind, MemorySegment key, MemorySegment value) {
-    checkLengths(key.byteSize(), value.byteSize());
+    SortedFileFormat.check(key.byteSize(), value.byteSize());
     int record = groupEnd - RecordFormat.KIND;
     long end = (long) record + RecordFormat.HEAD + key.byteSize() + value.byteSize();
     if (end > GROUP_BYTES_MAX) {
@@ -131,23 +131,10 @@ public final class RecordBuilder {
   }
 
   private RecordBuilder set(byte kind, MemorySegment key, MemorySegment value) {
-    checkLengths(key.byteSize(), value.byteSize());
+    SortedFileFormat.check(key.byteSize(), value.byteSize());
     begin(kind, key.byteSize(), value.byteSize());
     copy(0, key, value);
     return this;
-  }
-
-  private static void checkLengths(long keyBytes, long valueBytes) {
-    if (keyBytes > SortedFileFormat.KEY_BYTES_MAX
-        || valueBytes > SortedFileFormat.VALUE_BYTES_MAX) {
-      throw new IllegalArgumentException(
-          "too long for a record: keyBytes=%s, maximum=%s, valueBytes=%s, maximum=%s"
-              .formatted(
-                  keyBytes,
-                  SortedFileFormat.KEY_BYTES_MAX,
-                  valueBytes,
-                  SortedFileFormat.VALUE_BYTES_MAX));
-    }
   }
 
   private void begin(byte kind, long keyBytes, long valueBytes) {

@@ -55,6 +55,19 @@ final class SortedFileFormat {
   private SortedFileFormat() {}
 
   /**
+   * Checks that an entry is one that a folder can have.
+   *
+   * @throws IllegalArgumentException if it is too long
+   */
+  static void check(long keyBytes, long valueBytes) {
+    if (keyBytes > KEY_BYTES_MAX || valueBytes > VALUE_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "too long for a record: keyBytes=%s, maximum=%s, valueBytes=%s, maximum=%s"
+              .formatted(keyBytes, KEY_BYTES_MAX, valueBytes, VALUE_BYTES_MAX));
+    }
+  }
+
+  /**
    * Returns a block, or a larger one in its place, which does not have its bytes. As sizes double,
    * all blocks of an arena together take at most four times what is needed.
    */

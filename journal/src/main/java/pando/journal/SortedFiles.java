@@ -40,6 +40,15 @@ final class SortedFiles {
     }
   }
 
+  /** As {@link #write(long, long, EntryStream, BooleanSupplier)}, of all entries. */
+  Manifest.Sorted write(long from, long to, EntryStream entries) throws IOException {
+    try (entries;
+        NewSortedFile made = begin(from, to)) {
+      append(entries, from != 0, made.writer(), () -> false);
+      return made.finish();
+    }
+  }
+
   /** Begins a file, as {@link #write} does. */
   NewSortedFile begin(long from, long to) throws IOException {
     return new NewSortedFile(disk, id, lastNumber.incrementAndGet(), from, to);
