@@ -1,8 +1,10 @@
 package pando.cli;
 
 import java.nio.file.Path;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.Ranges;
+import pando.cli.text.Progress;
 import pando.journal.DataFolder;
 import pando.journal.LogOptions;
 import pando.journal.SyncPolicy;
@@ -69,6 +71,19 @@ final class DataOption {
     LogOptions options = LogOptions.defaults();
     LogOptions chosen = sync == null ? options : options.withSync(SyncPolicy.named(sync));
     return Ranges.accepted(spec, () -> DataFolder.open(place, kind, chosen));
+  }
+
+  /** Does what loads the entries of a folder; a terminal shows how far it is. */
+  static <T> T load(DataFolder opened, Supplier<T> loading) {
+    try (Progress _ = Progress.watched("load", opened.sortedEntries(), opened::entriesRead)) {
+      return loading.get();
+    }
+  }
+
+  /** Returns how far a folder is loaded. */
+  static String loaded(DataFolder opened) {
+    return "the data folder is being loaded: entries=%s, of=%s"
+        .formatted(opened.entriesRead(), opened.sortedEntries());
   }
 
   /** Prints that the command ends, and where what was stored is. */

@@ -115,7 +115,9 @@ final class ServeClientsCommand implements Callable<Integer> {
         return serve(Ranges.accepted(spec, () -> created(fabric, cached)), size, fabric, null);
       }
       try (DataFolder folder = dataOption.open(DurableIndex.KIND)) {
-        return serve(DurableIndex.open(folder, cached, fabric), size, fabric, folder);
+        DurableIndex index =
+            DataOption.load(folder, () -> DurableIndex.open(folder, cached, fabric));
+        return serve(index, size, fabric, folder);
       }
     }
   }
@@ -138,7 +140,9 @@ final class ServeClientsCommand implements Callable<Integer> {
         return serve(index, size, fabric, null);
       }
       try (DataFolder folder = dataOption.open(DurableStrings.KIND)) {
-        return serve(DurableStrings.open(folder, options, fabric), size, fabric, folder);
+        DurableStrings strings =
+            DataOption.load(folder, () -> DurableStrings.open(folder, options, fabric));
+        return serve(strings, size, fabric, folder);
       }
     }
   }

@@ -291,7 +291,11 @@ final class ServeCommand implements Callable<Integer> {
       throws IOException {
     DataFolder folder = dataOption.open(DurableStrings.KIND);
     closings.push(folder::close);
-    DurableStrings strings = DurableStrings.open(folder, options, fabric);
+    if (http != null) {
+      http.opening(() -> DataOption.loaded(folder));
+    }
+    DurableStrings strings =
+        DataOption.load(folder, () -> DurableStrings.open(folder, options, fabric));
     closings.push(strings::close);
     RespDoor door = opened(() -> RespDoor.open(strings, respOptions));
     if (http != null) {

@@ -303,6 +303,14 @@ public final class DataFolder implements AutoCloseable {
     return manifest().sorted().stream().mapToLong(Manifest.Sorted::entries).sum();
   }
 
+  /**
+   * Returns how many of the {@link #sortedEntries} were read so far: their share says how far an
+   * index is loaded. Of no meaning after {@link #begin}.
+   */
+  public long entriesRead() {
+    return files.entriesRead();
+  }
+
   /** Starts the log, once the index has all {@link #entries}. */
   public Log begin() {
     log.start();

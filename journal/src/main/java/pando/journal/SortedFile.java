@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.util.HexFormat;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
@@ -87,7 +88,12 @@ final class SortedFile implements AutoCloseable {
 
   /** Returns a stream of all entries. To close it closes the file, too. */
   EntryStream entries() {
-    return new SortedFileEntries(this);
+    return entries(new LongAdder());
+  }
+
+  /** As {@link #entries()}; adds how many were read, a block at a time. */
+  EntryStream entries(LongAdder read) {
+    return new SortedFileEntries(this, read);
   }
 
   /**

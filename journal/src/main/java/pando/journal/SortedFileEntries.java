@@ -15,6 +15,7 @@ import static pando.journal.SortedFileFormat.VALUE_BYTES;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.LongAdder;
 import pando.fabric.memory.KeyOrder;
 
 /**
@@ -24,6 +25,7 @@ import pando.fabric.memory.KeyOrder;
  */
 final class SortedFileEntries implements EntryStream {
   private final SortedFile file;
+  private final LongAdder read;
   private final Arena arena = Arena.ofShared();
   private final SortedFileIndex index;
   private final boolean isBase;
@@ -45,8 +47,14 @@ final class SortedFileEntries implements EntryStream {
   private long removals;
   private long bytes;
 
-  SortedFileEntries(SortedFile file) {
+  /**
+   * Begins before the first entry.
+   *
+   * @param read to which entries are added, a block at a time
+   */
+  SortedFileEntries(SortedFile file, LongAdder read) {
     this.file = file;
+    this.read = read;
     this.index = new SortedFileIndex(file, arena);
     this.isBase = file.header().isBase();
     this.headerSum = file.header().sum();
@@ -122,6 +130,7 @@ final class SortedFileEntries implements EntryStream {
     }
     left = index.entries();
     entries += left;
+    read.add(left);
     bytes += length - FIRST_ENTRY - (long) KEY * left;
     nextAt = FIRST_ENTRY;
     blockEnd = length;

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
@@ -17,6 +18,7 @@ final class SortedFiles {
   private final Disk disk;
   private final UUID id;
   private final AtomicInteger lastNumber;
+  private final LongAdder entriesRead = new LongAdder();
 
   SortedFiles(Disk disk, Manifest manifest) {
     this.disk = disk;
@@ -84,7 +86,7 @@ final class SortedFiles {
     List<EntryStream> streams = new ArrayList<>();
     try {
       for (Manifest.Sorted file : files) {
-        streams.add(open(file).entries());
+        streams.add(open(file).entries(entriesRead));
       }
       streams.addAll(later);
       return new MergedEntries(streams, withRemovals);
@@ -93,6 +95,11 @@ final class SortedFiles {
           e, streams.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
       throw e;
     }
+  }
+
+  /** Returns how many entries of files {@link #read} has read in all. */
+  long entriesRead() {
+    return entriesRead.sum();
   }
 
   /** Opens a file, and checks that it is the one that the manifest means. */

@@ -74,6 +74,9 @@ public final class PandoHttp implements AutoCloseable {
   private final long start = System.nanoTime();
   private volatile @Nullable Shown shown;
 
+  /** Says why nothing is shown. */
+  private volatile Supplier<String> opening = () -> NOTHING;
+
   /** What is shown, and what shows it. */
   private record Shown(
       Supplier<List<String>> hindrances,
@@ -137,6 +140,11 @@ public final class PandoHttp implements AutoCloseable {
       throw failure;
     }
     return new PandoHttp(server, timeMax);
+  }
+
+  /** Has {@code /health/ready} say what is done before something is shown, such as a load. */
+  public void opening(Supplier<String> what) {
+    opening = what;
   }
 
   /**
@@ -284,7 +292,7 @@ public final class PandoHttp implements AutoCloseable {
   private List<String> hindrances() {
     Shown now = shown;
     if (now == null) {
-      return List.of(NOTHING);
+      return List.of(opening.get());
     }
     return now.hindrances.get();
   }

@@ -385,6 +385,9 @@ class PandoHttpTest {
       assertThat(get(none, "/health/live").status).isEqualTo(200);
       assertThat(get(none, "/health/ready").status).isEqualTo(503);
       assertThat(get(none, "/health/ready").body).contains("nothing is shown yet");
+      none.opening(() -> "3 of 4 are loaded");
+      assertThat(get(none, "/health/ready").body)
+          .isEqualTo("{\"ok\":false,\"reasons\":[\"3 of 4 are loaded\"]}");
       assertThat(get(none, "/metrics").status).isEqualTo(503);
       assertThat(get(none, "/").status).isEqualTo(200);
     }

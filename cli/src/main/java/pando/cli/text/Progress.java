@@ -1,10 +1,14 @@
 package pando.cli.text;
 
 import java.io.Console;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
 
 /**
  * A progress bar on the terminal's last line; prints nothing if there is no terminal. Thread-safe.
@@ -19,8 +23,16 @@ public final class Progress implements AutoCloseable {
 
   private final @Nullable ProgressBar bar;
 
+  /** Moves the bar, if nobody else does. */
+  private final @Nullable Thread watcher;
+
   private Progress(@Nullable ProgressBar bar) {
+    this(bar, null);
+  }
+
+  private Progress(@Nullable ProgressBar bar, @Nullable Thread watcher) {
     this.bar = bar;
+    this.watcher = watcher;
   }
 
   /**
@@ -31,6 +43,16 @@ public final class Progress implements AutoCloseable {
    */
   public static Progress of(String task, long steps) {
     return new Progress(steps < STEPS_MIN || !isTerminal() ? null : bar(task, steps));
+  }
+
+  /**
+   * Begins a task that is asked a few times a second how far it is.
+   *
+   * @param done steps, asked by another thread
+   */
+  public static Progress watched(String task, long steps, LongSupplier done) {
+    ProgressBar bar = of(task, steps).bar;
+    return new Progress(bar, bar == null ? null : watcher(bar, done));
   }
 
   /** Begins trials, each of which takes a while. */
@@ -48,9 +70,25 @@ public final class Progress implements AutoCloseable {
     }
   }
 
+  private static Thread watcher(ProgressBar bar, LongSupplier done) {
+    return Thread.ofPlatform()
+        .daemon()
+        .name("progress")
+        .start(() -> {
+          while (!Thread.interrupted()) {
+            bar.stepTo(done.getAsLong());
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(UPDATE_MILLIS));
+          }
+        });
+  }
+
   /** Ends the task and clears the line. */
   @Override
   public void close() {
+    if (watcher != null) {
+      watcher.interrupt();
+      Closing.join(watcher);
+    }
     if (bar != null) {
       bar.close();
     }
