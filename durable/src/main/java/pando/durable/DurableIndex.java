@@ -217,7 +217,7 @@ public final class DurableIndex implements RangeIndex {
 
   @Override
   public List<String> hindrances() {
-    return folder == null ? List.of() : FolderMeters.hindrances(folder);
+    return folder == null ? List.of() : folder.hindrances();
   }
 
   @Override

@@ -154,7 +154,7 @@ public final class DurableStrings implements ByteStrings {
 
   @Override
   public List<String> hindrances() {
-    return folder == null ? List.of() : FolderMeters.hindrances(folder);
+    return folder == null ? List.of() : folder.hindrances();
   }
 
   @Override

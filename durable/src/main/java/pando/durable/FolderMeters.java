@@ -1,6 +1,5 @@
 package pando.durable;
 
-import java.util.List;
 import pando.index.Meters;
 import pando.journal.DataFolder;
 import pando.journal.Log;
@@ -28,10 +27,9 @@ final class FolderMeters {
         "pando.sorted.entries",
         "Entries and removals in sorted files; entries of the same key count once in each.",
         folder::sortedEntries);
-  }
-
-  /** Returns why the folder does not take changes. */
-  static List<String> hindrances(DataFolder folder) {
-    return folder.log().hindrance().stream().toList();
+    to.count(
+        "pando.merge.failures",
+        "Merges of sorted files that have failed: the disk had no room, or a file is damaged.",
+        folder::mergeFailures);
   }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
@@ -51,7 +52,7 @@ public final class DataFolder implements AutoCloseable {
     this.tail = tail;
     this.files = new SortedFiles(disk, manifest);
     this.log = new Log(disk, manifest.id(), tail.behind(), options, new Owner());
-    this.merger = new Merger(this, files);
+    this.merger = new Merger(this, files, options.segmentBytes());
   }
 
   /**
@@ -326,6 +327,18 @@ public final class DataFolder implements AutoCloseable {
   /** Merges all sorted files into one in the background, once {@link #begin} was called. */
   public void merge() {
     merger.mergeAll();
+  }
+
+  /** Returns how many merges have failed: the disk had no room, or a file was damaged. */
+  public long mergeFailures() {
+    return merger.failures();
+  }
+
+  /**
+   * Returns what somebody has to mend, so that changes are kept, or will be; empty if all is well.
+   */
+  public List<String> hindrances() {
+    return Stream.of(log.hindrance(), merger.hindrance()).flatMap(Optional::stream).toList();
   }
 
   /**

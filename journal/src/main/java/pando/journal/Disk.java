@@ -35,6 +35,9 @@ interface Disk {
     }
   }
 
+  /** Returns how many bytes there is room for, as far as the system knows. */
+  long room() throws IOException;
+
   /** Gives a file another name, in one step. A file that had this name is gone. */
   void rename(String from, String to) throws IOException;
 

@@ -67,6 +67,11 @@ final class FailStopDisk implements Disk {
   }
 
   @Override
+  public long room() throws IOException {
+    return disk.room();
+  }
+
+  @Override
   public void rename(String from, String to) throws IOException {
     check();
     disk.rename(from, to);

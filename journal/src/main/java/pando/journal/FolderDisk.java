@@ -75,6 +75,11 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
   }
 
   @Override
+  public long room() throws IOException {
+    return Files.getFileStore(folder).getUsableSpace();
+  }
+
+  @Override
   public void rename(String from, String to) throws IOException {
     Files.move(folder.resolve(from), folder.resolve(to), StandardCopyOption.ATOMIC_MOVE);
   }

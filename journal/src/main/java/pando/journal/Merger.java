@@ -3,6 +3,7 @@ package pando.journal;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -12,9 +13,12 @@ import pando.fabric.memory.Closing;
  * Merges the sorted files of a folder, by a thread of its own.
  *
  * <p>Once the files behind the base have half as many entries as the base, all become a new base.
- * Before that, and where the disk has no room for that, the newest eight become one if they are of
- * about the same size. So a byte that was logged is written once when its segment is sorted, once
- * for each step in size by a factor of eight, and about three times into a base.
+ * Before that, and where that fails, the newest eight become one if they are of about the same
+ * size. So a byte that was logged is written once when its segment is sorted, once for each step in
+ * size by a factor of eight, and about three times into a base.
+ *
+ * <p>A merge fails if the disk has no room for it, which is asked before it begins, or if a file is
+ * damaged. It is tried again after 10 seconds, and after twice as long each time, up to 11 minutes.
  */
 final class Merger implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger("pando.journal");
@@ -23,9 +27,17 @@ final class Merger implements AutoCloseable {
   private static final int FILES = 8;
 
   private static final long RETRY_NANOS = 10_000_000_000L;
+  private static final int DOUBLINGS_MAX = 6;
+
+  /** In place of a time: nothing is tried again by itself. */
+  private static final long NEVER = 0;
 
   private final DataFolder folder;
   private final SortedFiles files;
+
+  /** Bytes of the disk that a merge leaves to the log. */
+  private final long spareBytes;
+
   private final Thread thread =
       Thread.ofPlatform().daemon().name("pando-log-merger").unstarted(this::run);
   private final ReentrantLock lock = new ReentrantLock();
@@ -35,14 +47,26 @@ final class Merger implements AutoCloseable {
   /** Whether all files are to become one, however many and large they are. */
   private boolean mergesAll;
 
-  /** Whether the last merge has failed: there may be room for a smaller one. */
-  private boolean lacksRoom;
+  /** What could not be merged; {@code null} once it is, or is not there any more. */
+  private @Nullable Failure failure;
 
+  /** When that is tried again; {@link #NEVER} where it may be at once. */
+  private long retryAt = NEVER;
+
+  private long failures;
   private volatile boolean closing;
 
-  Merger(DataFolder folder, SortedFiles files) {
+  /**
+   * A merge that has failed.
+   *
+   * @param times in a row
+   */
+  private record Failure(List<Manifest.Sorted> files, Throwable cause, int times) {}
+
+  Merger(DataFolder folder, SortedFiles files, long spareBytes) {
     this.folder = folder;
     this.files = files;
+    this.spareBytes = spareBytes;
   }
 
   void start() {
@@ -72,51 +96,106 @@ final class Merger implements AutoCloseable {
     }
   }
 
-  private void run() {
-    while (awaitChange()) {
-      try {
-        List<Manifest.Sorted> some = next();
-        while (some != null && !closing) {
-          merge(some);
-          lacksRoom &= some.getFirst().from() != 0;
-          some = next();
-        }
-      } catch (ForceFailedException e) {
-        folder.log().fail(e);
-        return;
-      } catch (IOException e) {
-        LOG.log(System.Logger.Level.WARNING, "sorted files are not merged: folder=" + folder, e);
-        lacksRoom = true;
-        pause();
-      } catch (Throwable e) {
-        LOG.log(System.Logger.Level.ERROR, "sorted files cannot be merged: folder=" + folder, e);
-        return;
-      }
-    }
-  }
-
-  private boolean awaitChange() {
+  /** Returns how many merges have failed. */
+  long failures() {
     lock.lock();
     try {
-      while (!looks && !closing) {
-        changed.awaitUninterruptibly();
-      }
-      looks = false;
-      return !closing;
+      return failures;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Waits after a failure, and looks again then. */
-  private void pause() {
+  /** Returns why files are never merged, unless somebody mends them; empty if all is well. */
+  Optional<String> hindrance() {
     lock.lock();
     try {
-      long left = RETRY_NANOS;
-      while (left > 0 && !closing) {
-        left = changed.awaitNanos(left);
-      }
+      return Optional.ofNullable(failure)
+          .filter(its -> !(its.cause() instanceof IOException) && isThere(its))
+          .map(its ->
+              "sorted files cannot be merged: folder=%s, cause=%s"
+                  .formatted(folder, its.cause().getMessage()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isThere(Failure its) {
+    return folder.manifest().sorted().contains(its.files().getFirst());
+  }
+
+  private void run() {
+    boolean goesOn = true;
+    while (goesOn && awaitChange()) {
+      List<Manifest.Sorted> some = next();
+      goesOn = some == null || mergeOrFail(some);
+    }
+  }
+
+  /** Merges some files; returns {@code false} where the log has failed. */
+  private boolean mergeOrFail(List<Manifest.Sorted> some) {
+    try {
+      merge(some);
+      succeed(some);
+      return true;
+    } catch (ForceFailedException e) {
+      folder.log().fail(e);
+      return false;
+    } catch (Throwable e) {
+      fail(some, e);
+      return true;
+    }
+  }
+
+  private void succeed(List<Manifest.Sorted> some) {
+    lock.lock();
+    try {
       looks = true;
+      Failure before = failure;
+      if (before != null && (some.contains(before.files().getFirst()) || !isThere(before))) {
+        failure = null;
+        retryAt = NEVER;
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void fail(List<Manifest.Sorted> some, Throwable cause) {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "sorted files are not merged: folder=%s, files=%s".formatted(folder, some.size()),
+        cause);
+    lock.lock();
+    try {
+      looks = true;
+      failures++;
+      failure = new Failure(List.copyOf(some), cause, failure == null ? 1 : failure.times() + 1);
+      retryAt = (System.nanoTime() + pauseNanos(failure.times())) | 1;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns how long to wait after so many failures in a row. */
+  static long pauseNanos(int times) {
+    return RETRY_NANOS << Math.min(times - 1, DOUBLINGS_MAX);
+  }
+
+  /** Waits until there may be something to do; returns {@code false} at the end. */
+  private boolean awaitChange() {
+    lock.lock();
+    try {
+      while (!looks && !closing) {
+        if (retryAt == NEVER) {
+          changed.awaitUninterruptibly();
+        } else if (changed.awaitNanos(retryAt - System.nanoTime()) <= 0) {
+          retryAt = NEVER;
+          looks = true;
+        }
+      }
+      looks = false;
+      return !closing;
     } catch (InterruptedException e) {
       throw new IllegalStateException("nobody interrupts the merger of sorted files", e);
     } finally {
@@ -130,7 +209,15 @@ final class Merger implements AutoCloseable {
     try {
       boolean takesAll = mergesAll && all.size() > 1;
       mergesAll = false;
-      return takesAll ? all : next(all, lacksRoom);
+      if (takesAll) {
+        return all;
+      }
+      Failure before = failure;
+      if (before == null || retryAt == NEVER) {
+        return next(all, before != null);
+      }
+      List<Manifest.Sorted> newest = newest(all);
+      return before.files().equals(newest) ? null : newest;
     } finally {
       lock.unlock();
     }
@@ -139,11 +226,11 @@ final class Merger implements AutoCloseable {
   /**
    * Returns the files to merge next; {@code null} if there are none.
    *
-   * @param lacksRoom whether the base is to be left as it is, as long as others can be merged
+   * @param baseFails whether the base is to be left as it is, as long as others can be merged
    */
-  static @Nullable List<Manifest.Sorted> next(List<Manifest.Sorted> all, boolean lacksRoom) {
+  static @Nullable List<Manifest.Sorted> next(List<Manifest.Sorted> all, boolean baseFails) {
     List<Manifest.Sorted> newest = newest(all);
-    return isBaseDue(all) && !(lacksRoom && newest != null) ? all : newest;
+    return isBaseDue(all) && !(baseFails && newest != null) ? all : newest;
   }
 
   /** Returns whether those behind the base have half as many entries as it. */
@@ -176,6 +263,7 @@ final class Merger implements AutoCloseable {
     long to = some.getLast().to();
     EntryStream entries;
     try {
+      files.checkRoom(some, spareBytes);
       entries = files.read(some, List.of(), from != 0);
     } catch (DamagedFolderException | NoSuchFileException e) {
       if (folder.manifest().sorted().containsAll(some)) {

@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -12,8 +13,10 @@ import pando.fabric.memory.Closing;
 
 /** The sorted files of a folder: writes new ones, and reads them. Thread-safe. */
 final class SortedFiles {
-  /** So many entries are written before it is asked whether to stop. */
-  private static final int STOP_EVERY = 1 << 12;
+  /** So much work is done before it is asked whether to stop: bytes, and some for each entry. */
+  private static final int STOP_EVERY = 256 << 10;
+
+  private static final int ENTRY_WORK = 64;
 
   private final Disk disk;
   private final UUID id;
@@ -60,14 +63,22 @@ final class SortedFiles {
   private static boolean append(
       EntryStream entries, boolean withRemovals, SortedFileWriter writer, BooleanSupplier stops)
       throws IOException {
-    for (int i = 1; entries.next(); i++) {
+    long work = 0;
+    while (entries.next()) {
+      MemorySegment key = entries.key();
+      work += ENTRY_WORK + key.byteSize();
       if (!entries.isRemoved()) {
-        writer.append(entries.key(), entries.value());
+        MemorySegment value = entries.value();
+        work += value.byteSize();
+        writer.append(key, value);
       } else if (withRemovals) {
-        writer.appendRemoved(entries.key());
+        writer.appendRemoved(key);
       }
-      if (i % STOP_EVERY == 0 && stops.getAsBoolean()) {
-        return false;
+      if (work >= STOP_EVERY) {
+        if (stops.getAsBoolean()) {
+          return false;
+        }
+        work = 0;
       }
     }
     return true;
@@ -119,6 +130,26 @@ final class SortedFiles {
               .formatted(named.name(), disk, header, file.footer().sha256(), named));
     }
     return file;
+  }
+
+  /**
+   * Checks that the disk has room for some files more.
+   *
+   * @param some whose bytes are needed
+   * @param spare bytes that are to be left then
+   * @throws IOException if it has not
+   */
+  void checkRoom(List<Manifest.Sorted> some, long spare) throws IOException {
+    long bytes = 0;
+    for (Manifest.Sorted file : some) {
+      bytes += disk.bytes(file.name());
+    }
+    long room = disk.room();
+    if (room < bytes + spare) {
+      throw new IOException(
+          "the disk has no room to merge sorted files: files=%s, bytes=%s, spare=%s, room=%s"
+              .formatted(some.size(), bytes, spare, room));
+    }
   }
 
   /** Removes a file that the manifest does not name. */

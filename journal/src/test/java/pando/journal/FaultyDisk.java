@@ -72,6 +72,7 @@ final class FaultyDisk implements Disk {
   private volatile long failing = NEVER;
   private volatile boolean forcesFail;
   private volatile boolean full;
+  private volatile long room = Long.MAX_VALUE;
   private boolean namesLost;
 
   /** Has a hook hear of each step from now on, instead of the one before. */
@@ -111,11 +112,17 @@ final class FaultyDisk implements Disk {
     full = true;
   }
 
+  /** Has the disk say from now on how much room it has, and take any number of bytes. */
+  void sayRoom(long bytes) {
+    room = bytes;
+  }
+
   /** Lets steps succeed again. What was lost stays lost. */
   void heal() {
     failing = NEVER;
     forcesFail = false;
     full = false;
+    room = Long.MAX_VALUE;
   }
 
   /** Has some of what is not forced on the disk, as the kernel may at any time. */
@@ -210,6 +217,11 @@ final class FaultyDisk implements Disk {
     synchronized (this) {
       return new OpenFile(name, named(name));
     }
+  }
+
+  @Override
+  public long room() {
+    return full ? 0 : room;
   }
 
   @Override

@@ -7,10 +7,14 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,6 +63,118 @@ class MergerTest {
       awaitFiles(folder, 1);
       assertThat(folder.manifest().sorted().getFirst().entries()).isEqualTo(KEYS);
     }
+  }
+
+  @Test
+  void shouldMergeNothingWhereThereIsNoRoom() throws Exception {
+    LogOptions options = new LogOptions(SyncPolicy.NO, LogOptions.SEGMENT_BYTES_MIN);
+    FaultyDisk disk = new FaultyDisk();
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      fill(folder, KEYS);
+    }
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      int files = folder.sortedFiles();
+      assertThat(files).isGreaterThan(1);
+      List<String> made = Collections.synchronizedList(new ArrayList<>());
+      disk.withHook((_, step) -> {
+        if (step.startsWith("create sorted-")) {
+          made.add(step);
+        }
+      });
+      disk.sayRoom(KEYS * 900 + LogOptions.SEGMENT_BYTES_MIN);
+      folder.begin();
+      while (folder.mergeFailures() == 0) {
+        Thread.onSpinWait();
+      }
+      assertThat(made).isEmpty();
+      assertThat(folder.hindrances()).isEmpty();
+      assertThat(folder.sortedFiles()).isEqualTo(files);
+      disk.heal();
+      folder.merge();
+      awaitFiles(folder, 1);
+    }
+  }
+
+  @Test
+  void shouldWaitLongerEachTime() {
+    assertThat(Merger.pauseNanos(1)).isEqualTo(10_000_000_000L);
+    assertThat(Merger.pauseNanos(2)).isEqualTo(20_000_000_000L);
+    assertThat(Merger.pauseNanos(7)).isEqualTo(640_000_000_000L);
+    assertThat(Merger.pauseNanos(1_000)).isEqualTo(640_000_000_000L);
+  }
+
+  @Test
+  void shouldGoOnWhereASortedFileIsDamaged() throws Exception {
+    LogOptions options = new LogOptions(SyncPolicy.NO, LogOptions.SEGMENT_BYTES_MIN);
+    FaultyDisk disk = new FaultyDisk();
+    for (int keys : new int[] {KEYS, 0, 1}) {
+      try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+        fill(folder, keys);
+        awaitFiles(folder, folder.sortedFiles() > 0 && keys < 2 ? 1 : folder.sortedFiles());
+      }
+    }
+    FolderDamage.at(disk, FolderDamage.sorted(disk), 5_000);
+    try (DataFolder folder = DataFolder.open(disk, "words", options, () -> {})) {
+      assertThat(folder.manifest().sorted().getFirst().entries()).isEqualTo(KEYS);
+      Log log = folder.begin();
+      folder.merge();
+      while (folder.hindrances().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(folder.hindrances())
+          .singleElement()
+          .asString()
+          .contains("sorted files cannot be merged", "the block at 4096");
+      Manifest.Sorted base = folder.manifest().sorted().getFirst();
+      for (int round = 0; round < 40; round++) {
+        for (int key = 0; key < 100; key++) {
+          put(log, key);
+        }
+      }
+      while (largestBehindTheBase(folder) < 100) {
+        Thread.onSpinWait();
+      }
+      assertThat(folder.manifest().sorted().getFirst()).isEqualTo(base);
+      assertThat(folder.mergeFailures()).isBetween(1L, 3L);
+      assertThat(folder.hindrances()).hasSize(1);
+      assertThat(log.hindrance()).isEmpty();
+    }
+  }
+
+  private static long largestBehindTheBase(DataFolder folder) {
+    return folder.manifest().sorted().stream()
+        .skip(1)
+        .mapToLong(Manifest.Sorted::entries)
+        .max()
+        .orElse(0);
+  }
+
+  private static void fill(DataFolder folder, int keys) {
+    Log log = folder.begin();
+    for (int key = 0; key < keys; key++) {
+      put(log, key);
+    }
+  }
+
+  /** Not after a number of entries: 4,096 of a mebibyte each take seconds. */
+  @Test
+  void shouldStopAmidFewLargeEntries() throws Exception {
+    FaultyDisk disk = new FaultyDisk();
+    Manifest manifest = Manifest.ofNewFolder("byte-strings");
+    TreeMap<String, Optional<String>> model = new TreeMap<>();
+    for (int i = 0; i < 10; i++) {
+      model.put("key" + i, Optional.of("v".repeat(1 << 20)));
+    }
+    AtomicInteger asked = new AtomicInteger();
+    SortedFiles files = new SortedFiles(disk, manifest);
+    assertThat(
+            files.write(
+                0,
+                manifest.logFrom(),
+                EntryModel.stream(model),
+                () -> asked.incrementAndGet() == 3))
+        .isNull();
+    assertThat(disk.list()).isEmpty();
   }
 
   private static Manifest.Sorted file(int number, long entries) {
@@ -217,6 +333,11 @@ class MergerTest {
     @Override
     public DiskFile create(String name) throws IOException {
       return disk.create(name);
+    }
+
+    @Override
+    public long room() throws IOException {
+      return disk.room();
     }
 
     @Override
