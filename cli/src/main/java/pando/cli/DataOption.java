@@ -7,7 +7,6 @@ import pando.cli.option.Ranges;
 import pando.cli.text.Progress;
 import pando.journal.DataFolder;
 import pando.journal.LogOptions;
-import pando.journal.SyncPolicy;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -47,11 +46,10 @@ final class DataOption {
 
   /** Checks that the options go together. */
   void check(boolean isLocal) {
-    String policy = sync;
-    if (policy != null) {
-      Ranges.check(spec, "--sync", folder != null, policy, "only with --data");
-      SyncPolicy _ = Ranges.accepted(spec, () -> SyncPolicy.named(policy));
+    if (sync != null) {
+      Ranges.check(spec, "--sync", folder != null, sync, "only with --data");
     }
+    LogOptions _ = Ranges.accepted(spec, () -> LogOptions.ofSync(sync));
     if (folder != null) {
       Ranges.check(
           spec,
@@ -68,9 +66,7 @@ final class DataOption {
     if (place == null) {
       throw new IllegalStateException("there is no --data");
     }
-    LogOptions options = LogOptions.defaults();
-    LogOptions chosen = sync == null ? options : options.withSync(SyncPolicy.named(sync));
-    return Ranges.accepted(spec, () -> DataFolder.open(place, kind, chosen));
+    return Ranges.accepted(spec, () -> DataFolder.open(place, kind, LogOptions.ofSync(sync)));
   }
 
   /** Does what loads the entries of a folder; a terminal shows how far it is. */

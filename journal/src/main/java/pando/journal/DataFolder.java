@@ -3,9 +3,9 @@ package pando.journal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
@@ -75,8 +75,7 @@ public final class DataFolder implements AutoCloseable {
         throw e;
       }
     } catch (IOException e) {
-      throw new DataFolderException(
-          "the folder cannot be opened: folder=%s, cause=%s".formatted(folder, e), e);
+      throw FolderAccess.failed(folder, e);
     }
   }
 
@@ -198,17 +197,7 @@ public final class DataFolder implements AutoCloseable {
     SegmentSorter entries = SegmentWalk.changes(segment, end);
     Manifest.Sorted made =
         entries.isEmpty() ? null : files.write(before.sortedTo(), to, entries.sorted());
-    boolean isNamed;
-    synchronized (lock) {
-      isNamed = to > manifest.logFrom();
-      if (isNamed) {
-        List<Manifest.Sorted> all = new ArrayList<>(manifest.sorted());
-        if (made != null) {
-          all.add(made);
-        }
-        store(manifest.with(all, to));
-      }
-    }
+    boolean isNamed = change(its -> its.sortedTo(to, made)).logFrom() < to;
     if (made != null && !isNamed) {
       files.remove(made);
     }
@@ -221,24 +210,20 @@ public final class DataFolder implements AutoCloseable {
    * @return whether all were still there
    */
   boolean replace(List<Manifest.Sorted> some, Manifest.Sorted by) throws IOException {
-    synchronized (lock) {
-      List<Manifest.Sorted> all = new ArrayList<>(manifest.sorted());
-      int first = all.indexOf(some.getFirst());
-      if (first < 0
-          || first + some.size() > all.size()
-          || !all.subList(first, first + some.size()).equals(some)) {
-        return false;
-      }
-      all.subList(first, first + some.size()).clear();
-      all.add(first, by);
-      store(manifest.with(all, manifest.logFrom()));
-      return true;
-    }
+    return change(its -> its.merged(some, by)).indexOf(some) >= 0;
   }
 
-  private void store(Manifest next) throws IOException {
-    next.store(disk);
-    manifest = next;
+  /** Changes the manifest; returns the one that was there before. */
+  private Manifest change(UnaryOperator<Manifest> change) throws IOException {
+    synchronized (lock) {
+      Manifest before = manifest;
+      Manifest next = change.apply(before);
+      if (!next.equals(before)) {
+        next.store(disk);
+        manifest = next;
+      }
+      return before;
+    }
   }
 
   Manifest manifest() {
@@ -264,16 +249,10 @@ public final class DataFolder implements AutoCloseable {
    */
   public void setCodecs(String names) {
     try {
-      CallersWork.run(() -> storeCodecs(names));
+      CallersWork.run(() -> change(its -> its.withCodecs(names)));
     } catch (IOException e) {
       throw new DataFolderException(
           "the manifest cannot be written: folder=%s, cause=%s".formatted(disk, e), e);
-    }
-  }
-
-  private void storeCodecs(String names) throws IOException {
-    synchronized (lock) {
-      store(manifest.withCodecs(names));
     }
   }
 
@@ -357,11 +336,7 @@ public final class DataFolder implements AutoCloseable {
 
   /** Puts a file in place of all that was logged up to its end. */
   void finish(Manifest.Sorted base) throws IOException {
-    List<Manifest.Sorted> before;
-    synchronized (lock) {
-      before = manifest.sorted();
-      store(manifest.with(List.of(base), Math.max(base.to(), manifest.logFrom())));
-    }
+    List<Manifest.Sorted> before = change(its -> its.loaded(base)).sorted();
     for (Manifest.Sorted file : before) {
       files.remove(file);
     }

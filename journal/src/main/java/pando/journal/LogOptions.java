@@ -1,5 +1,7 @@
 package pando.journal;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How a folder's log is kept. Immutable.
  *
@@ -27,6 +29,16 @@ public record LogOptions(SyncPolicy sync, int segmentBytes) {
   /** Returns the options of a folder for which nothing else is asked: {@code everysec}, 64 MiB. */
   public static LogOptions defaults() {
     return new LogOptions(SyncPolicy.EVERYSEC, SEGMENT_BYTES);
+  }
+
+  /**
+   * Returns the defaults with a policy.
+   *
+   * @param sync its name; {@code null} where nobody has chosen one
+   * @throws IllegalArgumentException if there is no such policy
+   */
+  public static LogOptions ofSync(@Nullable String sync) {
+    return sync == null ? defaults() : defaults().withSync(SyncPolicy.named(sync));
   }
 
   /** Returns these options with another policy. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.UUID;
@@ -109,6 +110,44 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
   /** Returns this with other sorted files, and the place where the log goes on behind them. */
   Manifest with(List<Sorted> files, long newLogFrom) {
     return new Manifest(id, kind, codecs, files, newLogFrom);
+  }
+
+  /**
+   * Returns this where the log goes on at another place, if it began before that.
+   *
+   * @param made file of all between; {@code null} if there is nothing
+   */
+  Manifest sortedTo(long to, @Nullable Sorted made) {
+    if (to <= logFrom) {
+      return this;
+    }
+    List<Sorted> files = new ArrayList<>(sorted);
+    if (made != null) {
+      files.add(made);
+    }
+    return with(files, to);
+  }
+
+  /** Returns where some sorted files, one after the other, are among all; -1 if they are not. */
+  int indexOf(List<Sorted> some) {
+    return Collections.indexOfSubList(sorted, some);
+  }
+
+  /** Returns this with one sorted file in place of some, if all of them are there. */
+  Manifest merged(List<Sorted> some, Sorted by) {
+    int first = indexOf(some);
+    if (first < 0) {
+      return this;
+    }
+    List<Sorted> files = new ArrayList<>(sorted);
+    files.subList(first, first + some.size()).clear();
+    files.add(first, by);
+    return with(files, logFrom);
+  }
+
+  /** Returns this with a base in place of all that is before its end. */
+  Manifest loaded(Sorted base) {
+    return with(List.of(base), Math.max(base.to(), logFrom));
   }
 
   /**

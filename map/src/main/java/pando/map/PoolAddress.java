@@ -13,7 +13,6 @@ import pando.index.Systems;
 import pando.index.settings.DidYouMean;
 import pando.index.settings.Setting;
 import pando.journal.LogOptions;
-import pando.journal.SyncPolicy;
 
 /**
  * Where a pool is, and how large: {@code local:?size=2GiB&cache=256MiB}, {@code
@@ -83,10 +82,8 @@ record PoolAddress(String place, Map<String, String> settings) {
 
   private FolderBacking folder(IndexOptions options) {
     Path path = Path.of(place.substring(LOCAL.length()));
-    String sync = settings.get(SYNC);
-    LogOptions log = LogOptions.defaults();
-    LogOptions synced = sync == null ? log : log.withSync(SyncPolicy.named(sync));
-    return new FolderBacking(path, synced, connect(), options);
+    LogOptions log = LogOptions.ofSync(settings.get(SYNC));
+    return new FolderBacking(path, log, connect(), options);
   }
 
   private Fabric connect() {
