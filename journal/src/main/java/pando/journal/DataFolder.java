@@ -177,7 +177,8 @@ public final class DataFolder implements AutoCloseable {
     for (int i = 0; i < parts.size(); i++) {
       LogTail.Part part = parts.get(i);
       boolean isLast = i == parts.size() - 1;
-      sort(part.segment(), part.end(), isLast ? found.behind() : part.segment().behind());
+      long to = isLast ? found.behind() : part.segment().behind();
+      sort(part.segment(), part.end(), to, !isLast);
     }
     found.remove();
     tail = null;
@@ -188,8 +189,9 @@ public final class DataFolder implements AutoCloseable {
    *
    * @param end place in the segment behind its records
    * @param to place in the log where the next segment begins
+   * @param hasNext whether it is there
    */
-  private void sort(LogSegment segment, int end, long to) throws IOException {
+  private void sort(LogSegment segment, int end, long to, boolean hasNext) throws IOException {
     Manifest before = manifest();
     if (to <= before.logFrom()) {
       return;
@@ -197,7 +199,7 @@ public final class DataFolder implements AutoCloseable {
     SegmentSorter entries = SegmentWalk.changes(segment, end);
     Manifest.Sorted made =
         entries.isEmpty() ? null : files.write(before.sortedTo(), to, entries.sorted());
-    boolean isNamed = change(its -> its.sortedTo(to, made)).logFrom() < to;
+    boolean isNamed = change(its -> its.sortedTo(to, made, hasNext)).logFrom() < to;
     if (made != null && !isNamed) {
       files.remove(made);
     }
@@ -382,8 +384,13 @@ public final class DataFolder implements AutoCloseable {
     }
 
     @Override
+    public void begun() throws IOException {
+      Manifest _ = change(Manifest::begun);
+    }
+
+    @Override
     public void sort(LogSegment full) throws IOException {
-      DataFolder.this.sort(full, full.bytes(), full.behind());
+      DataFolder.this.sort(full, full.bytes(), full.behind(), true);
     }
   }
 }

@@ -66,7 +66,7 @@ public final class FolderImport implements AutoCloseable {
     try (FolderImport made = new FolderImport(new SortedFiles(disk, empty), runBytes)) {
       entries.addTo(made);
       Manifest.Sorted base = made.base(empty.logFrom());
-      empty.with(List.of(base), empty.logFrom()).store(disk);
+      empty.of(base).store(disk);
       made.removeRuns(made.runs);
       return base.entries();
     }

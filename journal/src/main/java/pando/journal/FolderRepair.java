@@ -13,8 +13,9 @@ public final class FolderRepair {
   /*
    * First all segments that have something behind the cut are copied into a folder of their own.
    * Then those that lie behind it are removed, the last one first, and the one that it goes through
-   * is replaced. Wherever that ends, the log is still damaged at the same place, or it is cut
-   * there, and what was cut is in the copies; so it can be done again.
+   * is replaced. A cut between two gets an empty one behind it, as one that is full has a next one.
+   * Wherever that ends, the log is still damaged at the same place, or it is cut there, and what was
+   * cut is in the copies; so it can be done again.
    */
 
   private static final String KEPT = "cut-";
@@ -80,6 +81,7 @@ public final class FolderRepair {
     List<Long> firsts = new ArrayList<>();
     long records = 0;
     long bytes = 0;
+    boolean isBetween = true;
     for (long first : LogTail.firsts(disk, manifest)) {
       String name = LogSegment.nameOf(first);
       long left = first + disk.bytes(name) - Math.max(first, at);
@@ -88,6 +90,7 @@ public final class FolderRepair {
         firsts.add(first);
         bytes += left;
         records += recordsBehind(disk, name, manifest, at);
+        isBetween &= first >= at;
       }
     }
     kept.force();
@@ -99,6 +102,9 @@ public final class FolderRepair {
         disk.remove(name);
       }
       disk.force();
+    }
+    if (isBetween) {
+      LogSegment.create(disk, manifest.id(), at, LogOptions.SEGMENT_BYTES_MIN).close();
     }
     return new Cut(at, firsts.size(), records, bytes, keptPath);
   }

@@ -2,7 +2,6 @@ package pando.journal;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * A new data folder that has the entries of another one, such as a backup. It gets an id of its
@@ -37,7 +36,7 @@ public final class FolderRestore {
       Manifest empty = Manifest.ofNewFolder(reader.kind(), reader.codecs());
       SortedFiles files = new SortedFiles(to, empty);
       Manifest.Sorted base = files.write(0, empty.logFrom(), reader.entries());
-      empty.with(List.of(base), empty.logFrom()).store(to);
+      empty.of(base).store(to);
     }
     return report;
   }

@@ -13,6 +13,12 @@ interface LogOwner {
    */
   void begin() throws IOException;
 
+  /**
+   * Notes that the first segment is on the disk: from now on it must be found. It is called behind
+   * {@link #begin}, until it does not fail.
+   */
+  void begun() throws IOException;
+
   /** Makes all changes of a segment, which are on the disk, independent of the segment. */
   void sort(LogSegment full) throws IOException;
 }

@@ -18,6 +18,9 @@ import pando.fabric.memory.Closing;
  *   | a | b | SYNCED behind b | c |///| d |     ends behind c; d does not count
  *   | a |///| SYNCED behind b | c |             damaged in the middle: b was on the disk
  * </pre>
+ *
+ * <p>A segment is missing if another one begins behind it, if the one before it is full (as the
+ * next one is there before that), or if the manifest says that the log has begun where none is.
  */
 final class LogTail implements AutoCloseable {
   private final Disk disk;
@@ -65,6 +68,22 @@ final class LogTail implements AutoCloseable {
   }
 
   private static LogTail open(Disk disk, Manifest manifest, boolean forces) throws IOException {
+    while (true) {
+      LogTail tail = read(disk, manifest, forces);
+      if (!tail.lacksNext(manifest)) {
+        return tail;
+      }
+      tail.close();
+      String next = LogSegment.nameOf(tail.behind);
+      if (!disk.list().contains(next)) { // Else another process has made it meanwhile.
+        throw new DamagedFolderException(
+            "a segment of the log is missing: file=%s, folder=%s".formatted(next, disk),
+            tail.behind);
+      }
+    }
+  }
+
+  private static LogTail read(Disk disk, Manifest manifest, boolean forces) throws IOException {
     LogTail tail = new LogTail(disk, manifest.logFrom());
     try {
       tail.openSegments(manifest);
@@ -139,6 +158,11 @@ final class LogTail implements AutoCloseable {
                   last.segment().name(), last.end(), disk, witness, synced, synced - last.lsn()),
           last.lsn());
     }
+  }
+
+  /** Returns whether there must be a segment behind all that were found. */
+  private boolean lacksNext(Manifest manifest) {
+    return segments.isEmpty() ? manifest.hasBegun() : parts.getLast().lsn() == behind;
   }
 
   /** Returns the segments that have records, in ascending order. */

@@ -20,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * kind words                                       or byte-strings
  * codecs strings longs                             of the map without a name; not there before it is
  * sorted 7 0 1a2b3c00 1000000 sha256=...           number, lsns from and to, entries, its footer's sum
- * log-from 1a2b3c00                                what is below is in the sorted files
+ * log-from 1a2b3c00 begun                          what is below is in the sorted files; a segment is there
  * crc32c 9e107d9d                                  of all lines above
  * </pre>
  *
  * <p>Sorted files follow one another without gaps, the oldest first. The first begins with place 0,
  * and is the base: it has no removals. So all changes up to {@code log-from} are in sorted files,
- * and all later ones in the segments of the log that begin there.
+ * and all later ones in the segments of the log that begin there. While it is <em>begun</em>, there
+ * is at least one.
  *
  * <p>A file that counts is written under its name and {@value #NEW}, forced, renamed, and its name
  * is forced; only then is it used, or named here. What the manifest does not name any more is
@@ -38,8 +39,10 @@ import org.jspecify.annotations.Nullable;
  * @param codecs their names, one space between them; empty if there are none yet
  * @param sorted the sorted files, oldest first
  * @param logFrom place where the first segment of the log begins
+ * @param hasBegun whether that segment is there
  */
-record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long logFrom) {
+record Manifest(
+    UUID id, String kind, String codecs, List<Sorted> sorted, long logFrom, boolean hasBegun) {
   static final String NAME = "manifest";
   static final String NEW = ".new";
 
@@ -47,6 +50,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
   private static final String VERSION = "1";
   private static final int BYTES_MAX = 64 << 10;
   private static final int HEX = 16;
+  private static final String BEGUN = " begun";
 
   /**
    * Where the first log begins: behind 0, so that what a load has written before all changes is not
@@ -88,7 +92,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
 
   /** Returns the manifest of a folder that has no entries. */
   static Manifest ofNewFolder(String kind) {
-    return new Manifest(UUID.randomUUID(), kind, "", List.of(), FIRST_PLACE);
+    return new Manifest(UUID.randomUUID(), kind, "", List.of(), FIRST_PLACE, false);
   }
 
   /** As {@link #ofNewFolder(String)}, with codecs, unless there are none. */
@@ -108,16 +112,27 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
   }
 
   /** Returns this with other sorted files, and the place where the log goes on behind them. */
-  Manifest with(List<Sorted> files, long newLogFrom) {
-    return new Manifest(id, kind, codecs, files, newLogFrom);
+  Manifest with(List<Sorted> files, long newLogFrom, boolean isThere) {
+    return new Manifest(id, kind, codecs, files, newLogFrom, isThere);
+  }
+
+  /** Returns this with a file of all entries, and without a log. */
+  Manifest of(Sorted base) {
+    return with(List.of(base), logFrom, false);
+  }
+
+  /** Returns this where the first segment of the log is there. */
+  Manifest begun() {
+    return with(sorted, logFrom, true);
   }
 
   /**
    * Returns this where the log goes on at another place, if it began before that.
    *
    * @param made file of all between; {@code null} if there is nothing
+   * @param isThere whether there is a segment
    */
-  Manifest sortedTo(long to, @Nullable Sorted made) {
+  Manifest sortedTo(long to, @Nullable Sorted made, boolean isThere) {
     if (to <= logFrom) {
       return this;
     }
@@ -125,7 +140,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     if (made != null) {
       files.add(made);
     }
-    return with(files, to);
+    return with(files, to, isThere);
   }
 
   /** Returns where some sorted files, one after the other, are among all; -1 if they are not. */
@@ -142,12 +157,12 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     List<Sorted> files = new ArrayList<>(sorted);
     files.subList(first, first + some.size()).clear();
     files.add(first, by);
-    return with(files, logFrom);
+    return with(files, logFrom, hasBegun);
   }
 
   /** Returns this with a base in place of all that is before its end. */
   Manifest loaded(Sorted base) {
-    return with(List.of(base), Math.max(base.to(), logFrom));
+    return with(List.of(base), Math.max(base.to(), logFrom), hasBegun);
   }
 
   /**
@@ -159,7 +174,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     if (names.lines().count() != 1 || !names.equals(names.strip())) {
       throw new IllegalArgumentException("no names of codecs: codecs=" + names);
     }
-    return new Manifest(id, kind, names, sorted, logFrom);
+    return new Manifest(id, kind, names, sorted, logFrom, hasBegun);
   }
 
   /**
@@ -192,7 +207,8 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
       text.append("codecs ").append(codecs).append('\n');
     }
     sorted.forEach(file -> text.append(file.line()).append('\n'));
-    text.append("log-from ").append(Long.toHexString(logFrom)).append('\n');
+    text.append("log-from ").append(Long.toHexString(logFrom));
+    text.append(hasBegun ? BEGUN : "").append('\n');
     String sum = sum(text);
     return text.append("crc32c ").append(sum).append('\n').toString();
   }
@@ -248,6 +264,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     String codecs = "";
     List<Sorted> sorted = new ArrayList<>();
     long logFrom = -1;
+    boolean hasBegun = false;
     for (String line : lines) {
       int space = line.indexOf(' ');
       String value = line.substring(space + 1);
@@ -256,7 +273,11 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
         case "kind" -> kind = value;
         case "codecs" -> codecs = value;
         case "sorted" -> sorted.add(sorted(value.split(" ", -1)));
-        case "log-from" -> logFrom = Long.parseLong(value, HEX);
+        case "log-from" -> {
+          hasBegun = value.endsWith(BEGUN);
+          String place = hasBegun ? value.substring(0, value.length() - BEGUN.length()) : value;
+          logFrom = Long.parseLong(place, HEX);
+        }
         default -> throw new IllegalArgumentException("line=" + line);
       }
     }
@@ -270,7 +291,7 @@ record Manifest(UUID id, String kind, String codecs, List<Sorted> sorted, long l
     if (id == null || kind.isEmpty() || logFrom < from) {
       throw new IllegalArgumentException("lines are missing: log-from=" + logFrom);
     }
-    return new Manifest(id, kind, codecs, sorted, logFrom);
+    return new Manifest(id, kind, codecs, sorted, logFrom, hasBegun);
   }
 
   private static Sorted sorted(String[] words) {

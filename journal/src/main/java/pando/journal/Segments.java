@@ -45,7 +45,7 @@ final class Segments {
   private final Deque<LogSegment> full = new ArrayDeque<>();
   private final Deque<LogSegment> ready = new ArrayDeque<>();
 
-  /** The file of a segment that was sorted, to be used again. */
+  /** The file of a segment that was sorted, or not used yet, to be used again. */
   private @Nullable LogSegment spare;
 
   /** Where the next segment that is made begins. */
@@ -55,6 +55,10 @@ final class Segments {
   private boolean wanted = true;
 
   private boolean begun;
+
+  /** Whether the owner has noted that there is a segment. */
+  private boolean noted;
+
   private boolean closing;
 
   /** Why there is no room, or no full segment can be sorted; {@code null} if all is well. */
@@ -225,6 +229,7 @@ final class Segments {
         file == null
             ? LogSegment.create(disk, id, nextFirst, segmentBytes)
             : file.renew(disk, id, nextFirst);
+    note(made);
     lock.lock();
     try {
       nextFirst = made.behind();
@@ -234,6 +239,25 @@ final class Segments {
       return true;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Has the owner note that there is a segment, once. */
+  private void note(LogSegment made) throws IOException {
+    if (noted) {
+      return;
+    }
+    try {
+      owner.begun();
+      noted = true;
+    } catch (IOException e) {
+      lock.lock();
+      try {
+        spare = made;
+      } finally {
+        lock.unlock();
+      }
+      throw e;
     }
   }
 

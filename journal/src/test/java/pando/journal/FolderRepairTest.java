@@ -147,7 +147,48 @@ class FolderRepairTest {
     FolderRepair.Cut cut = FolderRepair.cut(disk, at, kept);
     assertThat(cut.segments()).isEqualTo(names.size() - 2);
     assertThat(kept.list()).isEqualTo(names.subList(2, names.size()));
-    assertThat(FolderDamage.segments(disk)).containsExactly(names.getFirst());
+    assertThat(FolderDamage.segments(disk)).isEqualTo(names.subList(0, 2));
+    script.check(disk, 0);
+  }
+
+  /**
+   * Segments are full but for the last: so it is known that another one was behind each of them.
+   */
+  @Test
+  void shouldNoticeThatTheLastSegmentsAreMissing() throws IOException {
+    List<String> names = FolderDamage.segments(disk);
+    FaultyDisk before = disk.kill();
+    for (String name : names.subList(1, names.size()).reversed()) {
+      disk.remove(name);
+      try (LogTail tail = LogTail.view(before, FolderAccess.manifest(before))) {
+        boolean hadRecords =
+            tail.parts().stream().anyMatch(part -> part.segment().name().equals(name));
+        if (hadRecords) {
+          assertThat(cutAt()).isEqualTo(LogSegment.firstOf(name));
+        }
+      }
+    }
+    FolderRepair.Cut cut = FolderRepair.cut(disk, cutAt(), kept);
+    assertThat(cut.segments()).isZero();
+    assertThat(kept.list()).isEmpty();
+    assertThat(FolderDamage.segments(disk)).isEqualTo(names.subList(0, 2));
+    script.check(disk.crash(random), 0);
+    script.check(disk, 0);
+  }
+
+  @Test
+  void shouldNoticeThatAllSegmentsAreMissing() throws IOException {
+    List<String> names = FolderDamage.segments(disk);
+    for (String name : names) {
+      disk.remove(name);
+    }
+    assertThat(cutAt()).isEqualTo(LogSegment.firstOf(names.getFirst()));
+    assertThat(FolderCheck.of(disk).problems())
+        .singleElement()
+        .asString()
+        .contains("a segment of the log is missing: file=" + names.getFirst());
+    FolderRepair.Cut _ = FolderRepair.cut(disk, cutAt(), kept);
+    script.check(disk.crash(random), 0);
     script.check(disk, 0);
   }
 
@@ -159,7 +200,7 @@ class FolderRepairTest {
     assertThat(at).isEqualTo(LogSegment.firstOf(names.getFirst()));
     FolderRepair.cut(disk, at, kept);
     assertThat(kept.list()).isEqualTo(names);
-    assertThat(FolderDamage.segments(disk)).isEmpty();
+    assertThat(FolderDamage.segments(disk)).containsExactly(names.getFirst());
     script.check(disk, 0);
   }
 

@@ -226,7 +226,7 @@ class MergerTest {
       long from = made.isEmpty() ? 0 : to;
       to += RecordFormat.PAGE;
       made.add(sorted(files, made.size(), from, to));
-      next = manifest.with(made, to);
+      next = manifest.with(made, to, false);
     }
     RecordBuilder change = new RecordBuilder().putWord(-1, -1);
     try (LogSegment segment =
