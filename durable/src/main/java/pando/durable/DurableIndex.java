@@ -22,6 +22,7 @@ import pando.index.Unwritten;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 import pando.journal.FolderLoad;
+import pando.journal.LogFullException;
 
 /**
  * An index that logs what changes it. All that this process does to it must go through here, and no
@@ -131,7 +132,7 @@ public final class DurableIndex implements RangeIndex {
         throw e;
       }
       differs = true;
-      load.finish();
+      finish(load);
       differs = false;
       return loaded;
     } finally {
@@ -139,6 +140,16 @@ public final class DurableIndex implements RangeIndex {
       if (!differs) {
         stripes.endAll(before);
       }
+    }
+  }
+
+  /** Makes entries that the index has those of the folder; where that fails, the log has failed. */
+  private void finish(FolderLoad load) {
+    try {
+      load.finish();
+    } catch (LogFullException e) {
+      logs.get().fail(e);
+      throw e;
     }
   }
 

@@ -3,7 +3,10 @@ package pando.durable;
 import pando.index.EntrySource;
 import pando.journal.FolderLoad;
 
-/** The entries of a load, which are written to a folder as they are read. */
+/**
+ * The entries of a load, which are written to a folder as they are read. All are on the disk before
+ * the index has come to the end: so a full disk is found while the index still has none of them.
+ */
 final class WrittenWords implements EntrySource {
   private final EntrySource entries;
   private final FolderLoad load;
@@ -17,14 +20,16 @@ final class WrittenWords implements EntrySource {
   @Override
   public boolean next() {
     boolean found = entries.next();
-    ended = !found;
     if (found) {
       load.append(entries.key(), entries.value());
+    } else {
+      load.end();
+      ended = true;
     }
     return found;
   }
 
-  /** Returns whether all entries were read. */
+  /** Returns whether all entries were read, and are on the disk. */
   boolean hasEnded() {
     return ended;
   }

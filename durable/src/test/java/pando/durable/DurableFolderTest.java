@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import pando.fabric.Fabric;
 import pando.index.Entries;
 import pando.index.EntrySource;
@@ -39,7 +40,9 @@ import pando.index.bytes.ByteModelRun;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
 import pando.journal.DataFolder;
+import pando.journal.FaultyFolder;
 import pando.journal.LogFailedException;
+import pando.journal.LogFullException;
 import pando.journal.LogOptions;
 import pando.journal.SyncPolicy;
 
@@ -237,6 +240,53 @@ class DurableFolderTest {
       assertThatThrownBy(folder::close).isInstanceOf(LogFailedException.class);
     }
     assertThat(found(temporary, SystemUnderTest.ORCA)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("systems")
+  void shouldLoadNothingWhereTheDiskIsFullAtTheEnd(SystemUnderTest system) throws IOException {
+    FaultyFolder at = new FaultyFolder();
+    LogOptions small = LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
+    try (Fabric fabric = Pools.open(2, 16 << 20, 81);
+        DataFolder folder = at.open(DurableIndex.KIND, small);
+        RangeIndex index = DurableIndex.open(folder, options(system), fabric);
+        Session session = index.session()) {
+      EntrySource entries = Entries.of(Entries.spaced(100, 10));
+      EntrySource filling = new FillingEntries(entries, at);
+      assertThatThrownBy(() -> index.bulkLoad(filling, 0.7)).isInstanceOf(LogFullException.class);
+      at.heal();
+      assertThat(session.first()).isFalse();
+      assertThat(folder.log().hasFailed()).isFalse();
+      session.put(7, 8);
+      assertThat(has(index, 7)).isTrue();
+    }
+    assertThat(at.entries(DurableIndex.KIND)).hasSize(1);
+  }
+
+  static List<SystemUnderTest> systems() {
+    return SystemUnderTest.ALL;
+  }
+
+  /** Entries at whose end a disk is full. */
+  private record FillingEntries(EntrySource entries, FaultyFolder folder) implements EntrySource {
+    @Override
+    public boolean next() {
+      boolean found = entries.next();
+      if (!found) {
+        folder.fillUp();
+      }
+      return found;
+    }
+
+    @Override
+    public long key() {
+      return entries.key();
+    }
+
+    @Override
+    public long value() {
+      return entries.value();
+    }
   }
 
   private static boolean has(RangeIndex index, long key) {

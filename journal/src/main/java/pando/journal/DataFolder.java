@@ -199,9 +199,13 @@ public final class DataFolder implements AutoCloseable {
     SegmentSorter entries = SegmentWalk.changes(segment, end);
     Manifest.Sorted made =
         entries.isEmpty() ? null : files.write(before.sortedTo(), to, entries.sorted());
-    boolean isNamed = change(its -> its.sortedTo(to, made, hasNext)).logFrom() < to;
-    if (made != null && !isNamed) {
-      files.remove(made);
+    boolean isNamed = false;
+    try {
+      isNamed = change(its -> its.sortedTo(to, made, hasNext)).logFrom() < to;
+    } finally {
+      if (made != null && !isNamed) {
+        files.remove(made);
+      }
     }
     merger.look();
   }
@@ -338,9 +342,11 @@ public final class DataFolder implements AutoCloseable {
 
   /** Puts a file in place of all that was logged up to its end. */
   void finish(Manifest.Sorted base) throws IOException {
-    List<Manifest.Sorted> before = change(its -> its.loaded(base)).sorted();
-    for (Manifest.Sorted file : before) {
-      files.remove(file);
+    List<Manifest.Sorted> unused = List.of(base);
+    try {
+      unused = change(its -> its.loaded(base)).sorted();
+    } finally {
+      unused.forEach(files::remove);
     }
   }
 

@@ -114,7 +114,7 @@ public final class FolderImport implements AutoCloseable {
     return files.write(0, to, files.read(runs, List.of(sorter.sorted()), false));
   }
 
-  private void removeRuns(List<Manifest.Sorted> some) throws IOException {
+  private void removeRuns(List<Manifest.Sorted> some) {
     for (Manifest.Sorted run : some) {
       files.remove(run);
     }

@@ -2,16 +2,22 @@ package pando.journal;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A load, which writes all entries of a folder anew. They count once {@link #finish} returns. Until
- * then, and if this is closed before, the folder keeps what it had. Not thread-safe.
+ * then, and if this is closed before, the folder keeps what it had. After an exception a load can
+ * only be closed. Not thread-safe.
  */
 public final class FolderLoad implements AutoCloseable {
   private final DataFolder folder;
   private final NewSortedFile file;
   private final MemorySegment key = MemorySegment.ofArray(new byte[Long.BYTES]);
   private final MemorySegment value = MemorySegment.ofArray(new byte[Long.BYTES]);
+  private boolean ended;
+
+  /** The file, once it is on the disk. */
+  private Manifest.@Nullable Sorted base;
 
   FolderLoad(DataFolder folder, NewSortedFile file) {
     this.folder = folder;
@@ -39,15 +45,41 @@ public final class FolderLoad implements AutoCloseable {
   }
 
   /**
+   * Has all entries on the disk. They do not count yet. A second call does nothing.
+   *
+   * @throws LogFullException if the disk has no room
+   * @throws LogFailedException if it fails; then the log has failed
+   */
+  public void end() {
+    if (!ended) {
+      ended = true;
+      run(() -> base = file.finish());
+    }
+  }
+
+  /**
    * Makes the entries those of the folder. They are on the disk when this returns.
    *
-   * @throws LogFailedException if that fails; then the log has failed, and the folder has what it
-   *     had or the new entries
+   * @throws LogFullException if the disk has no room; then the folder has what it had
+   * @throws LogFailedException if it fails; then the log has failed, and the folder has what it had
+   *     or the new entries
    */
   public void finish() {
+    end();
+    Manifest.Sorted its = base;
+    if (its == null) {
+      throw new IllegalStateException("the load has failed before: folder=" + folder);
+    }
+    run(() -> folder.finish(its));
+  }
+
+  private void run(CallersWork.FileWork work) {
     try {
-      CallersWork.run(() -> folder.finish(file.finish()));
+      CallersWork.run(work);
     } catch (Throwable e) {
+      if (e instanceof IOException cause && !(e instanceof ForceFailedException)) {
+        throw folder.full(cause);
+      }
       folder.log().fail(e);
       folder.log().check();
     }

@@ -275,9 +275,11 @@ final class Merger implements AutoCloseable {
     if (made == null) {
       return;
     }
-    boolean isNamed = folder.replace(some, made);
-    for (Manifest.Sorted file : isNamed ? some : List.of(made)) {
-      files.remove(file);
+    List<Manifest.Sorted> unused = List.of(made);
+    try {
+      unused = folder.replace(some, made) ? some : unused;
+    } finally {
+      unused.forEach(files::remove);
     }
   }
 

@@ -13,6 +13,8 @@ import pando.fabric.memory.Closing;
 
 /** The sorted files of a folder: writes new ones, and reads them. Thread-safe. */
 final class SortedFiles {
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
   /** So much work is done before it is asked whether to stop: bytes, and some for each entry. */
   private static final int STOP_EVERY = 256 << 10;
 
@@ -152,8 +154,12 @@ final class SortedFiles {
     }
   }
 
-  /** Removes a file that the manifest does not name. */
-  void remove(Manifest.Sorted file) throws IOException {
-    disk.remove(file.name());
+  /** Removes a file that the manifest does not name; where that fails, the next start does it. */
+  void remove(Manifest.Sorted file) {
+    try {
+      disk.remove(file.name());
+    } catch (IOException e) {
+      LOG.log(System.Logger.Level.WARNING, "the next start removes it: " + file.name(), e);
+    }
   }
 }

@@ -156,6 +156,30 @@ class FolderFaultsTest {
     return true;
   }
 
+  /** It tries again each second: what it had written before must not stay. */
+  @Test
+  void shouldLeaveNoFilesWhereTheManifestCannotBeWritten() throws IOException {
+    FaultyDisk disk = new FaultyDisk();
+    try (DataFolder folder =
+        DataFolder.open(disk, "words", SMALL.withSync(SyncPolicy.NO), () -> {})) {
+      Log log = folder.begin();
+      disk.withHook((number, step) -> {
+        if (step.equals("create manifest.new")) {
+          disk.failAt(number);
+        }
+      });
+      for (int i = 0; i < 300; i++) {
+        log.reserve(record(i).bytes());
+        log.append(record(i));
+      }
+      while (log.hindrance().isEmpty()) {
+        Thread.onSpinWait();
+      }
+      assertThat(disk.list()).noneMatch(name -> name.startsWith("sorted-"));
+      disk.withHook((_, _) -> {});
+    }
+  }
+
   @Test
   void shouldServeReadsWhereTheDiskIsFullWhenItIsOpened() throws IOException {
     FaultyDisk disk = new FaultyDisk();
