@@ -9,11 +9,16 @@ import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -30,17 +35,37 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
 
   /**
    * Makes a folder, if it is not there, and those that it is in. Their names are on the disk when
-   * this returns the folder's real path.
+   * this returns the folder's real path. Links and {@code ..} lead where the system has them lead.
    */
   static Path make(Path folder) throws IOException {
-    Path absolute = folder.toAbsolutePath().normalize();
+    Path absolute = folder.toAbsolutePath();
     Path parent = absolute.getParent();
-    if (parent != null && Files.notExists(absolute)) {
-      Path made = make(parent);
-      Files.createDirectories(absolute);
-      new FolderDisk(made).force();
+    if (parent == null || Files.isDirectory(absolute)) {
+      return absolute.toRealPath();
     }
-    return Files.createDirectories(absolute).toRealPath();
+    Path in = make(parent);
+    Path made = in.resolve(absolute.getFileName());
+    if (!Files.isDirectory(made)) {
+      Files.createDirectories(made);
+      new FolderDisk(in).force();
+    }
+    return made.toRealPath();
+  }
+
+  /** Checks that a file is no symbolic link: it might lead to what is not of the folder. */
+  static void checkNoLink(Path file) throws IOException {
+    if (Files.isSymbolicLink(file)) {
+      throw new FileSystemException(file.toString(), null, "it is a symbolic link");
+    }
+  }
+
+  /** Opens a file that is no symbolic link. */
+  private FileChannel channel(String name, Set<StandardOpenOption> options) throws IOException {
+    Path file = folder.resolve(name);
+    checkNoLink(file);
+    Set<OpenOption> all = new HashSet<>(options);
+    all.add(LinkOption.NOFOLLOW_LINKS);
+    return FileChannel.open(file, all);
   }
 
   @Override
@@ -55,22 +80,24 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
   @Override
   public DiskFile create(String name) throws IOException {
     return new ChannelFile(
-        FileChannel.open(
-            folder.resolve(name),
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING),
+        channel(
+            name,
+            EnumSet.of(
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING)),
         FileChannel.MapMode.READ_WRITE);
   }
 
   @Override
   public DiskFile open(String name) throws IOException {
-    Path path = folder.resolve(name);
     return new ChannelFile(
-        isReadOnly
-            ? FileChannel.open(path, StandardOpenOption.READ)
-            : FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE),
+        channel(
+            name,
+            isReadOnly
+                ? EnumSet.of(StandardOpenOption.READ)
+                : EnumSet.of(StandardOpenOption.READ, StandardOpenOption.WRITE)),
         isReadOnly ? FileChannel.MapMode.READ_ONLY : FileChannel.MapMode.READ_WRITE);
   }
 
@@ -94,6 +121,7 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
     if (!(other instanceof FolderDisk to)) {
       return false;
     }
+    checkNoLink(folder.resolve(name));
     try {
       Files.createLink(to.folder.resolve(name), folder.resolve(name));
       return true;

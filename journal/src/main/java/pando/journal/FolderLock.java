@@ -1,9 +1,14 @@
 package pando.journal;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import pando.fabric.memory.ProcessLock;
 
@@ -15,6 +20,8 @@ final class FolderLock implements AutoCloseable {
 
   /** The file that says which process has the lock. */
   static final String OWNER = "owner";
+
+  private static final int NAME_MAX = 20;
 
   private final ProcessLock lock;
 
@@ -28,13 +35,14 @@ final class FolderLock implements AutoCloseable {
   }
 
   /**
-   * Locks a folder.
+   * Locks a folder. The lock is that of the file, whatever way leads to it.
    *
    * @throws DataFolderException if another process, or another part of this one, has it open
    * @throws AccessDeniedException if this process has no right to lock it
    */
   static FolderLock acquire(Path folder) throws IOException {
     Path file = folder.resolve(NAME);
+    FolderDisk.checkNoLink(file);
     if (!Files.isWritable(Files.exists(file) ? file : folder)) {
       throw new AccessDeniedException(file.toString());
     }
@@ -51,9 +59,9 @@ final class FolderLock implements AutoCloseable {
   }
 
   private static String nameIn(Path owner) {
-    try {
-      String name = Files.readString(owner).strip();
-      return name.isEmpty() ? "unknown" : name;
+    try (InputStream file = Files.newInputStream(owner, LinkOption.NOFOLLOW_LINKS)) {
+      String name = new String(file.readNBytes(NAME_MAX), US_ASCII).strip();
+      return name.matches("[0-9]+") ? name : "unknown"; // It may be anybody's file.
     } catch (IOException e) {
       return "unknown"; // It is for this message alone.
     }
@@ -62,7 +70,13 @@ final class FolderLock implements AutoCloseable {
   /** Says which process has the lock, unless the disk has no room for that. */
   private static void writeName(Path owner) {
     try {
-      Files.writeString(owner, ProcessHandle.current().pid() + "\n");
+      Files.writeString(
+          owner,
+          ProcessHandle.current().pid() + "\n",
+          StandardOpenOption.CREATE,
+          StandardOpenOption.WRITE,
+          StandardOpenOption.TRUNCATE_EXISTING,
+          LinkOption.NOFOLLOW_LINKS);
     } catch (IOException e) {
       LOG.log(System.Logger.Level.WARNING, "others are not told who has the folder: " + owner, e);
     }

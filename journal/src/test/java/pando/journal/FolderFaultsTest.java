@@ -168,13 +168,7 @@ class FolderFaultsTest {
           disk.failAt(number);
         }
       });
-      for (int i = 0; i < 300; i++) {
-        log.reserve(record(i).bytes());
-        log.append(record(i));
-      }
-      while (log.hindrance().isEmpty()) {
-        Thread.onSpinWait();
-      }
+      assertThat(appendUntilFull(log)).isGreaterThan(100);
       assertThat(disk.list()).noneMatch(name -> name.startsWith("sorted-"));
       disk.withHook((_, _) -> {});
     }
