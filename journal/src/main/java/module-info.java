@@ -6,7 +6,7 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 module pando.journal {
-  requires static org.jspecify;
+  requires static transitive org.jspecify;
   requires transitive pando.fabric;
 
   exports pando.journal;

@@ -74,6 +74,17 @@ final class PackagingTest extends CommandFixture {
     assertThat(count).isEqualTo(6);
   }
 
+  @Test
+  void shouldKeepWhatTheServerInAContainerHasStored() throws IOException {
+    String compose = Files.readString(PACKAGING.resolve("containers/serve.yaml"));
+    List<String> command = List.of(first("command: \\[(.*)]", compose).split(", ", -1));
+    parse(command, "serve");
+    String volume = first("volumes: \\[\"data:(.*)\"]", compose);
+    assertThat(command).anyMatch(option -> option.startsWith("--data=" + volume + "/"));
+    String image = Files.readString(PACKAGING.resolve("containers/Dockerfile"));
+    assertThat(image).contains("--owner pando --group pando " + volume + "\n");
+  }
+
   private static void parse(List<String> command, String name) {
     assertThat(command).first().isEqualTo(name);
     Main.commandLine().parseArgs(command.toArray(String[]::new));
