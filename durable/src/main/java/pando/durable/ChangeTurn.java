@@ -21,7 +21,9 @@ final class ChangeTurn {
    *
    * Under the lock a change reserves room, operates and appends its record. So records of a key are
    * in the order of their effects, whatever the system. Only then it waits for the disk, if answers
-   * have to.
+   * have to. Changes of several keys that count together have the locks of all of them. They know
+   * their record once they have operated, and reserve then: if there is no room, they are undone
+   * before anybody else reads.
    *
    * A reader that has its answer looks at the word of the key. Where it is BUSY, what was read may
    * not be in the log yet: the reader waits for the lock. Then the word is an lsn that the answer
@@ -106,23 +108,23 @@ final class ChangeTurn {
   }
 
   /**
-   * Begins a change of several keys, of which only the start of the record is known. If it throws,
-   * nothing has begun.
+   * Begins a change of several keys, which {@link #reserve reserves} room once it knows its record.
+   * If it throws, nothing has begun.
    */
   void begin(Collection<MemorySegment> keys) {
     checkIdle();
     wanted.clear();
     keys.forEach(key -> wanted.set(Stripes.of(key)));
     removes = true;
-    beginWanted(log.bytes());
+    beginWanted(0);
   }
 
-  /** Begins a change of any keys. If it throws, nothing has begun. */
+  /** Begins a change of any keys, as {@link #begin(Collection)} does. */
   void beginAll() {
     checkIdle();
     wanted.set(0, Stripes.COUNT);
     removes = true;
-    beginWanted(log.bytes());
+    beginWanted(0);
   }
 
   /** Returns whether the change that is under way has a stripe. */

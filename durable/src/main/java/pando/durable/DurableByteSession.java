@@ -324,26 +324,30 @@ public final class DurableByteSession implements ByteSession {
     stripes.alone(() -> inner.alone(action));
   }
 
-  /** {@inheritDoc} Others wait only for keys of the same stripes, unless the keys are any. */
+  /**
+   * {@inheritDoc}
+   *
+   * <p>All others wait while the action runs, and those that need keys of the same stripes until its
+   * record is in the log.
+   */
   @Override
   public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {
     Objects.requireNonNull(action, "action");
     StackRoom.MAPS.check();
     ByteTransaction transaction = new ByteTransaction(inner, key -> turn.has(Stripes.of(key)));
-    log.group();
+    GroupRecord record = new GroupRecord();
     if (keys == null) {
       turn.beginAll();
     } else {
       turn.begin(keys);
     }
-    GroupRecord record = new GroupRecord();
     try {
-      transaction.run(session -> {
-        action.accept(session);
-        log.group();
-        transaction.changes(record);
-        turn.reserve();
-      });
+      // Readers take no lock before they read: none may see what is changed again, or undone.
+      inner.alone(() ->
+          transaction.run(session -> {
+            action.accept(session);
+            record.reserve(transaction);
+          }));
     } catch (Throwable e) {
       if (transaction.isUndone()) {
         turn.end();
@@ -362,6 +366,15 @@ public final class DurableByteSession implements ByteSession {
   /** The record of changes that count together. */
   private final class GroupRecord implements ByteTransaction.ChangeReceiver {
     boolean hasChanges;
+
+    /** Makes the record, and reserves room for it. If there are no changes, none is needed. */
+    private void reserve(ByteTransaction transaction) {
+      log.group();
+      transaction.changes(this);
+      if (hasChanges) {
+        turn.reserve();
+      }
+    }
 
     @Override
     public void put(MemorySegment key, MemorySegment value) {

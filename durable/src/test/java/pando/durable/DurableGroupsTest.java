@@ -252,13 +252,15 @@ class DurableGroupsTest {
 
   @Test
   void shouldSayThatUndoingFailed() {
-    try (DurableByteSession session = strings.session()) {
+    FailingCalls failing = new FailingCalls(new SplittableRandom(89), Integer.MAX_VALUE);
+    DurableStrings broken = new DurableStrings(failing.over(inner), log::session);
+    try (ByteSession session = broken.session()) {
       assertThatThrownBy(() ->
               session.atomically(
                   null,
                   its -> {
                     its.store(segment("key"), segment("value"));
-                    inner.close();
+                    failing.failChanges();
                     throw new ArithmeticException();
                   }))
           .isInstanceOf(UnknownOutcomeException.class)
@@ -286,6 +288,84 @@ class DurableGroupsTest {
     assertThat(log.replay()).isEqualTo(content()).hasSize(2).containsEntry("a", "value");
     try (DurableByteSession other = strings.session()) {
       assertThat(other.get(segment("a"))).isTrue();
+    }
+  }
+
+  /** What a change replaces again, or undoes, was never there for others. */
+  @Test
+  void shouldShowNobodyWhatDoesNotStay() throws Exception {
+    MemorySegment key = segment("key");
+    try (ByteSession session = strings.session()) {
+      session.store(key, segment("stays"));
+    }
+    AtomicInteger reads = new AtomicInteger();
+    AtomicInteger writers = new AtomicInteger(1);
+    List<Callable<Void>> tasks = new ArrayList<>();
+    tasks.add(() -> {
+      try (ByteSession session = strings.session()) {
+        for (int n = 0; n < ROUNDS; n++) {
+          boolean fails = n % 2 == 0;
+          boolean removes = n % 4 < 2;
+          try {
+            session.atomically(List.of(key), its -> changeTwice(its, key, removes, fails, reads));
+          } catch (ArithmeticException e) {
+            assertThat(fails).isTrue();
+          }
+        }
+        return null;
+      } finally {
+        writers.decrementAndGet();
+      }
+    });
+    tasks.add(() -> {
+      try (ByteSession session = strings.session()) {
+        List<String> seen = new ArrayList<>();
+        while (writers.get() > 0) {
+          switch (reads.incrementAndGet() % 3) {
+            case 0 -> seen.add(session.get(key) ? MemoryLog.text(session.value()) : "");
+            case 1 -> seen.add(session.ceiling(key) ? MemoryLog.text(session.value()) : "");
+            default -> {
+              long count =
+                  session.scan(key, null, 1, (_, value) -> seen.add(MemoryLog.text(value)));
+              assertThat(count).isEqualTo(1);
+            }
+          }
+        }
+        assertThat(seen).containsOnly("stays");
+        return null;
+      }
+    });
+    Threads.run(tasks);
+  }
+
+  private static void changeTwice(
+      ByteSession session, MemorySegment key, boolean removes, boolean fails, AtomicInteger reads) {
+    int before = reads.get();
+    if (removes) {
+      session.discard(key);
+    } else {
+      session.store(key, segment("goes"));
+    }
+    for (int i = 0; i < 1_000 && reads.get() < before + 2; i++) {
+      Thread.onSpinWait();
+    }
+    if (fails) {
+      throw new ArithmeticException();
+    }
+    session.store(key, segment("stays"));
+  }
+
+  /** Nothing is logged, so no room is needed. */
+  @Test
+  void shouldReadTogetherIfTheLogIsFull() {
+    try (DurableByteSession session = strings.session()) {
+      session.store(segment("key"), segment("value"));
+      log.leaveRoom(0);
+      List<Object> seen = new ArrayList<>();
+      session.atomically(
+          List.of(segment("key")),
+          its -> seen.add(its.get(segment("key")) ? MemoryLog.text(its.value()) : null));
+      assertThat(seen).containsExactly("value");
     }
   }
 }

@@ -23,6 +23,7 @@ final class FailingCalls {
   private final SplittableRandom random;
   private final int oneIn;
   private volatile boolean gets;
+  private volatile boolean changes;
 
   /**
    * Fails changes.
@@ -37,6 +38,11 @@ final class FailingCalls {
   /** Has each get fail from now on, or none. */
   void failGets(boolean all) {
     gets = all;
+  }
+
+  /** Has each change fail from now on. */
+  void failChanges() {
+    changes = true;
   }
 
   /** Returns an index with such sessions. */
@@ -74,7 +80,7 @@ final class FailingCalls {
           if (method.getName().equals("get") && gets) {
             throw new StalledException("a get failed by a test");
           }
-          if (CHANGES.contains(method.getName()) && own.nextInt(oneIn) == 0) {
+          if (CHANGES.contains(method.getName()) && (changes || own.nextInt(oneIn) == 0)) {
             throw failure(real, method, arguments, own);
           }
           return call(method, real, arguments);

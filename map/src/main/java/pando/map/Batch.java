@@ -112,7 +112,7 @@ public final class Batch {
    * that says so, and the batch stays as it is.
    *
    * @throws IllegalArgumentException if all of them together are too long for the log of the data
-   *     folder: more than about 20 MiB
+   *     folder: more than about 20 MiB; or take more than 128 MiB of memory, with what they replace
    * @throws IllegalStateException if a map is closed, or over a client, which cannot keep others
    *     out
    * @throws pando.journal.LogFullException if the disk is full

@@ -85,7 +85,7 @@ abstract sealed class Keyspace permits OwnKeyspace, SharedKeyspace {
    */
   void checkGoesOn() {
     if (stopped) {
-      throw new Refusal("ERR the door closes, and the request was not carried out to its end");
+      throw new HalfWay("ERR the door closes, and the request was not carried out to its end");
     }
   }
 

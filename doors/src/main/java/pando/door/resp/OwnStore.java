@@ -5,12 +5,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 
@@ -22,9 +24,6 @@ final class OwnStore extends Store {
   private static final long WAIT_MILLIS_MAX = 60_000;
   private static final long WAIT_MILLIS = 1;
 
-  /** What the removal of a member counts. */
-  private static final int REMOVAL_WORK = 4;
-
   private final OwnKeyspace own;
   private final Sets sets = new Sets(this);
   private final KeyVersions.Changes changes;
@@ -33,6 +32,9 @@ final class OwnStore extends Store {
   private boolean isAtomic;
   private final long[] added = new long[OwnKeyspace.DATABASES];
   private final List<Consumer<Store>> following = new ArrayList<>();
+
+  /** The hashes of keys that are changed: they count at the end, unless all is undone before. */
+  private final BitSet changed = new BitSet();
 
   OwnStore(OwnKeyspace keyspace, Consumer<Consumer<Store>> later) {
     super(keyspace, later);
@@ -58,7 +60,12 @@ final class OwnStore extends Store {
     }
     isAtomic = true;
     try {
-      super.atomically(keys, action);
+      super.atomically(
+          keys,
+          () -> {
+            action.run();
+            changed.stream().forEach(changes::add);
+          });
       for (int database = 0; database < added.length; database++) {
         own.count(database, added[database]);
       }
@@ -67,6 +74,7 @@ final class OwnStore extends Store {
       isAtomic = false;
       Arrays.fill(added, 0);
       following.clear();
+      changed.clear();
     }
   }
 
@@ -80,12 +88,38 @@ final class OwnStore extends Store {
 
   @Override
   void beginChange(RespCall call, CommandKeys keys) {
-    keys.forEach(call.request, i -> changes.begin(hash(call, i)));
+    keys.forEach(call.request, i -> beginChange(hash(call, i)));
   }
 
   @Override
   void endChange(RespCall call, CommandKeys keys) {
-    keys.forEach(call.request, i -> changes.end(hash(call, i)));
+    keys.forEach(call.request, i -> endChange(hash(call, i)));
+  }
+
+  private void beginChange(int hash) {
+    if (isAtomic) {
+      changed.set(hash);
+    } else {
+      changes.begin(hash);
+    }
+  }
+
+  private void endChange(int hash) {
+    if (!isAtomic) {
+      changes.end(hash);
+    }
+  }
+
+  /** Changes a key that is no argument of the command, or in another database. */
+  private <T> T changing(MemorySegment key, Supplier<T> change) {
+    byte[] its = key.toArray(JAVA_BYTE);
+    int hash = KeyVersions.hash(its[0], its, 1, its.length - 1);
+    beginChange(hash);
+    try {
+      return change.get();
+    } finally {
+      endChange(hash);
+    }
   }
 
   /** Returns the hash of an argument that is a key. */
@@ -178,15 +212,15 @@ final class OwnStore extends Store {
   @Override
   boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
     return withSets(
-        key,
-        other,
-        () -> {
-          if (!find(key) || own.isString(value())) {
-            return super.copy(key, other, replace);
-          }
-          MemorySegment value = copy(value());
-          return (replace || !find(other)) && copySet(key, value, other, replace);
-        });
+        key, other, () -> changing(other, () -> copyWithLocks(key, other, replace)));
+  }
+
+  private boolean copyWithLocks(MemorySegment key, MemorySegment other, boolean replace) {
+    if (!find(key) || own.isString(value())) {
+      return super.copy(key, other, replace);
+    }
+    MemorySegment value = copy(value());
+    return (replace || !find(other)) && copySet(key, value, other, replace);
   }
 
   private boolean copySet(
@@ -246,19 +280,11 @@ final class OwnStore extends Store {
 
   @Override
   void clear(int database) {
-    clear(database, this::removeChanging);
-  }
-
-  /** Removes a key that no command names. */
-  private void removeChanging(MemorySegment key) {
-    byte[] its = key.toArray(JAVA_BYTE);
-    int hash = KeyVersions.hash(its[0], its, 1, its.length - 1);
-    changes.begin(hash);
-    try {
-      boolean _ = remove(key);
-    } finally {
-      changes.end(hash);
-    }
+    clear(
+        database,
+        key -> {
+          boolean _ = changing(key, () -> remove(key));
+        });
   }
 
   /** Removes the members of what a key had, if that was a set; those of large sets later. */

@@ -4,7 +4,7 @@ package pando.door.resp;
  * An error that a client gets in place of a reply, with a code in front. Carries no stack trace:
  * clients cause as many as they like.
  */
-final class Refusal extends RuntimeException {
+class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   Refusal(String message) {

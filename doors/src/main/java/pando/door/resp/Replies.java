@@ -310,7 +310,7 @@ final class Replies {
       its += full.get(i).size;
     }
     if (more > BYTES_MAX - its) {
-      throw new Refusal("ERR the reply is too large: maximum=" + BYTES_MAX + " bytes");
+      throw new HalfWay("ERR the reply is too large: maximum=" + BYTES_MAX + " bytes");
     }
   }
 

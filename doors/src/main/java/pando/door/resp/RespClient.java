@@ -124,7 +124,7 @@ final class RespClient {
   /** Returns how many requests wait for {@code EXEC}, -1 if none can. */
   private int waiting() {
     Transaction its = transaction;
-    return its != null && its.isOpen() ? its.requests().size() : -1;
+    return its != null && its.isOpen() ? its.size() : -1;
   }
 
   private static void field(StringBuilder line, String name, Object value) {

@@ -275,6 +275,9 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       long start) {
     lane.counters.served++;
     lane.counters.batches.count(System.nanoTime() - start);
+    if (client.isGone) {
+      client.endTransaction(); // to which the request may have added
+    }
     if (failure != null) {
       exceptionCaught(to, failure);
       return;

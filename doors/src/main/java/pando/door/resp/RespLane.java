@@ -255,7 +255,8 @@ final class RespLane implements AutoCloseable {
    * Runs a request that has waited for {@code EXEC}, and adds its reply, which is a part of that of
    * {@code EXEC}.
    *
-   * @throws RuntimeException if the transaction must be undone: the store has failed
+   * @throws RuntimeException if the transaction must be undone: the store has failed, or the
+   *     request has ended half-way
    */
   void runInTransaction(RespRequest request, RespClient client) {
     int ofTransaction = slot;
@@ -264,6 +265,8 @@ final class RespLane implements AutoCloseable {
     replies.beginPart();
     try {
       carryOut(Objects.requireNonNull(door.commands().at(slot)), call);
+    } catch (HalfWay e) {
+      throw e;
     } catch (Refusal e) {
       fail(client, e);
     } finally {

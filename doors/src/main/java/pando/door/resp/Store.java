@@ -26,6 +26,9 @@ class Store implements AutoCloseable {
   /** Keys that are collected before they are removed. */
   static final int REMOVED_AT_ONCE = 1000;
 
+  /** What the removal of a key counts. */
+  static final int REMOVAL_WORK = 4;
+
   /** So many bytes count as much as another entry. */
   private static final int BYTES_OF_WORK = 4096;
 
@@ -364,6 +367,7 @@ class Store implements AutoCloseable {
     while (from != null) {
       keyspace.checkGoesOn();
       List<byte[]> some = keys(from, behind);
+      work((long) REMOVAL_WORK * some.size());
       some.forEach(key -> remove.accept(MemorySegment.ofArray(key)));
       from = some.isEmpty() ? null : behind(some.getLast());
     }
@@ -425,7 +429,7 @@ class Store implements AutoCloseable {
   private void checkClient() {
     RespClient its = client;
     if (its != null && its.isGone) {
-      throw new Refusal("ERR the client is gone");
+      throw new HalfWay("ERR the client is gone");
     }
   }
 

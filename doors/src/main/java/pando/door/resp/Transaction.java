@@ -82,14 +82,21 @@ final class Transaction {
     bytes += more;
   }
 
-  /** Returns the requests, in their order. */
-  synchronized List<RespRequest> requests() {
-    return List.copyOf(requests);
+  /**
+   * What {@code EXEC} runs.
+   *
+   * @param requests in their order
+   */
+  record Content(List<RespRequest> requests, List<Watched> watched) {}
+
+  /** Returns all that there is at this moment, as the client may leave. */
+  synchronized Content content() {
+    return new Content(List.copyOf(requests), List.copyOf(watched));
   }
 
-  /** Returns the keys that are watched. */
-  synchronized List<Watched> watched() {
-    return List.copyOf(watched);
+  /** Returns how many requests there are. */
+  synchronized int size() {
+    return requests.size();
   }
 
   /** Forgets all, and gives back the memory. */

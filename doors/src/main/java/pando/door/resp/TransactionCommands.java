@@ -159,8 +159,10 @@ final class TransactionCommands {
 
   private static void exec(RespCall call, Transaction its) {
     call.store.limitWork(WORK_MAX);
-    List<RespRequest> requests = its.requests();
-    List<Watched> watched = its.watched();
+    Transaction.Content content = its.content();
+    List<RespRequest> requests = content.requests();
+    List<Watched> watched = content.watched();
+    call.store.work(watched.size());
     @Nullable List<MemorySegment> keys = keys(call, requests);
     if (keys == null) {
       Runnable unlock = ((OwnStore) call.store).changeAllSets();

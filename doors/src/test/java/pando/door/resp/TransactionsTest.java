@@ -272,4 +272,146 @@ class TransactionsTest {
       }
     }
   }
+
+  /** The key that it is copied to is one of another database. */
+  @Test
+  void shouldNoticeACopyToAnotherDatabase() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw();
+        RawClient other = door.raw()) {
+      client.ask("SELECT", "3");
+      client.ask("WATCH", "copy");
+      other.ask("SET", "key", "value");
+      assertThat(other.ask("COPY", "key", "copy", "DB", "3")).isEqualTo(":1");
+      client.ask("MULTI");
+      client.ask("SET", "copy", "mine");
+      assertThat(client.ask("EXEC")).isEqualTo("nil");
+      assertThat(client.ask("GET", "copy")).isEqualTo("value");
+    }
+  }
+
+  /** A transaction that begins again in the background has not changed what it watches. */
+  @Test
+  void shouldRunLongTransactionsThatWatch() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      for (int i = 0; i < 8_000; i += 400) {
+        List<String> pairs = new ArrayList<>(List.of("MSET"));
+        for (int n = i; n < i + 400; n++) {
+          pairs.addAll(List.of("key" + n, "value"));
+        }
+        assertThat(client.ask(pairs.toArray(String[]::new))).isEqualTo("+OK");
+      }
+      client.ask("WATCH", "counter");
+      client.ask("MULTI");
+      client.ask("INCR", "counter");
+      client.ask("KEYS", "*x");
+      assertThat(client.ask("EXEC")).isEqualTo("[:1, []]");
+    }
+  }
+
+  /** A client that leaves while keys are still added in the background. */
+  @Test
+  void shouldForgetKeysOfClientsThatLeaveMeanwhile() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient other = door.raw()) {
+      for (int i = 0; i < 20; i++) {
+        other.ask("SET", "a".repeat(20_000) + i, "v");
+      }
+      List<String> watch = new ArrayList<>(List.of("WATCH"));
+      for (int i = 0; i < 6_000; i++) {
+        watch.add("key" + i);
+      }
+      List<RawClient> keepBusy = new ArrayList<>();
+      for (int i = 0; i < Background.THREADS; i++) {
+        keepBusy.add(door.raw());
+        keepBusy.getLast().send(RawClient.request("KEYS", "*" + "a".repeat(10_000) + "b*"));
+      }
+      try (RawClient client = door.raw()) {
+        client.send(RawClient.request("PING"));
+        client.send(RawClient.request(watch.toArray(String[]::new)));
+        assertThat(client.reply()).isEqualTo("+PONG");
+      }
+      while (door.door().clients() > 1 + Background.THREADS) {
+        Thread.onSpinWait();
+      }
+      for (RawClient each : keepBusy) {
+        each.close();
+      }
+      long deadline = System.nanoTime() + 20_000_000_000L;
+      while (door.door().waitingBytes() > 20_000 && System.nanoTime() < deadline) {
+        Thread.onSpinWait();
+      }
+      assertThat(door.door().waitingBytes()).isLessThan(20_000);
+    }
+  }
+
+  /** What a client is not told is not done. */
+  @Test
+  void shouldUndoATransactionWithTooLongReplies() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      String value = "x".repeat(3 << 20);
+      for (int i = 0; i < 11; i++) {
+        client.ask("SET", "key" + i, value);
+      }
+      client.ask("MULTI");
+      for (int i = 0; i < 11; i++) {
+        client.ask("GETDEL", "key" + i);
+      }
+      assertThat(client.ask("EXEC")).startsWith("-ERR the reply is too large");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":11");
+      assertThat(client.ask("STRLEN", "key10")).isEqualTo(":" + (3 << 20));
+    }
+  }
+
+  /** Each of these requests is short, but what they replace is not. */
+  @Test
+  void shouldRefuseTransactionsThatTakeTooMuchMemory() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      String value = "x".repeat(1 << 20);
+      for (int i = 0; i < 70; i++) {
+        client.ask("SET", "key" + i, value);
+      }
+      client.ask("MULTI");
+      client.ask("INCR", "counter");
+      for (int i = 0; i < 300; i++) {
+        client.ask("SETRANGE", "key0", "0", "y");
+      }
+      assertThat(client.ask("EXEC")).startsWith("[:1, :1048576, :1048576");
+      client.ask("MULTI");
+      client.ask("INCR", "counter");
+      for (int i = 0; i < 70; i++) {
+        client.ask("SETRANGE", "key" + i, "0", "z");
+      }
+      assertThat(client.ask("EXEC")).startsWith("-ERR changes of several keys take too much memory");
+      assertThat(client.ask("MGET", "counter")).isEqualTo("[1]");
+      assertThat(client.ask("GETRANGE", "key0", "0", "0")).isEqualTo("y");
+    }
+  }
+
+  /** A key that is changed twenty times has one value in the log. */
+  @Test
+  void shouldKeepTheLastChangeOfAKey() throws Exception {
+    try (FolderDoor door = FolderDoor.open(folder, SyncPolicy.EVERYSEC);
+        RawClient client = door.raw()) {
+      client.ask("SET", "gone", "1");
+      client.ask("MULTI");
+      for (int i = 0; i < 20; i++) {
+        client.ask("INCR", "counter");
+        client.ask("SET", "gone", "2");
+        client.ask("DEL", "gone");
+        client.ask("DEL", "stays");
+        client.ask("SET", "stays", "" + i);
+      }
+      assertThat(client.ask("EXEC")).endsWith(":20, +OK, :1, :1, +OK]");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":2");
+    }
+    try (FolderDoor door = FolderDoor.open(folder, SyncPolicy.EVERYSEC);
+        RawClient client = door.raw()) {
+      assertThat(client.ask("MGET", "counter", "gone", "stays")).isEqualTo("[20, nil, 19]");
+      assertThat(client.ask("DBSIZE")).isEqualTo(":2");
+    }
+  }
 }

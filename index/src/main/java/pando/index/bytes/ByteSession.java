@@ -201,7 +201,8 @@ public interface ByteSession extends AutoCloseable {
    * @param keys that the action uses; {@code null} for any: then all others wait
    * @param action is given the session, which is of no use behind it
    * @throws IllegalArgumentException if the action changes another key that others may change
-   *     meanwhile, or its changes are too long for the log of the data folder
+   *     meanwhile, or its changes are too long for the log of the data folder, or take too much
+   *     memory with what they replace
    * @throws IllegalStateException if other processes operate on the byte strings, too, which this
    *     one cannot keep out, or if this session runs an action already
    * @throws pando.fabric.UnknownOutcomeException if changes could not be undone: then any of them

@@ -1,9 +1,10 @@
 package pando.index.bytes;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.Collection;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +19,22 @@ import pando.index.session.Operation;
  * <p>Not thread-safe, and of no use behind the action.
  */
 public final class ByteTransaction implements ByteSession {
+  /** What is remembered takes so much memory at the most. */
+  private static final long BYTES_MAX = 128 << 20;
+
+  /** What a key takes in memory, beside its bytes. */
+  private static final int BYTES_OF_CHANGE = 192;
+
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteSession inner;
   private final Predicate<MemorySegment> mayChange;
 
-  /** What was changed, in this order. */
-  private final List<Change> changes = new ArrayList<>();
+  /** What was changed, by the key, in the order of first changes. */
+  private final SequencedMap<ByteBuffer, Change> changes = new LinkedHashMap<>();
+
+  /** What {@link #changes} takes in memory. */
+  private long bytes;
 
   /** Why the transaction must not end well, although its action may go on. */
   private @Nullable Throwable failure;
@@ -32,12 +42,21 @@ public final class ByteTransaction implements ByteSession {
   /** Whether the change that failed may have happened, so that it is not known what it replaced. */
   private boolean isLost;
 
+  private boolean begun;
   private boolean ended;
   private boolean undone;
 
-  /** A key with what it had, and what it got; {@code null} for nothing. */
+  /** A key with what it had at first, and what it got at last; {@code null} for nothing. */
   private record Change(
-      MemorySegment key, @Nullable MemorySegment before, @Nullable MemorySegment after) {}
+      MemorySegment key, @Nullable MemorySegment before, @Nullable MemorySegment after) {
+    private long bytes() {
+      return BYTES_OF_CHANGE + key.byteSize() + bytes(before) + bytes(after);
+    }
+
+    private static long bytes(@Nullable MemorySegment value) {
+      return value == null ? 0 : value.byteSize();
+    }
+  }
 
   /** Receives what a transaction has changed. */
   public interface ChangeReceiver {
@@ -65,6 +84,7 @@ public final class ByteTransaction implements ByteSession {
    * @throws UnknownOutcomeException if they could not be undone
    */
   public void run(Consumer<ByteSession> action) {
+    begun = true;
     try {
       action.accept(this);
       checkWhole();
@@ -87,7 +107,7 @@ public final class ByteTransaction implements ByteSession {
 
   private void undo(Throwable cause) {
     try {
-      for (Change change : changes.reversed()) {
+      for (Change change : changes.sequencedValues().reversed()) {
         MemorySegment before = change.before();
         if (before == null) {
           inner.discard(change.key());
@@ -106,14 +126,14 @@ public final class ByteTransaction implements ByteSession {
     }
   }
 
-  /** Returns whether the action has failed, and none of its changes has stayed. */
+  /** Returns whether the action has failed or never begun, and none of its changes has stayed. */
   public boolean isUndone() {
-    return undone;
+    return undone || !begun;
   }
 
-  /** Gives all changes to a receiver, in their order. */
+  /** Gives what each key that was changed has got to a receiver. */
   public void changes(ChangeReceiver receiver) {
-    for (Change change : changes) {
+    for (Change change : changes.values()) {
       MemorySegment after = change.after();
       if (after == null) {
         receiver.remove(change.key());
@@ -195,19 +215,32 @@ public final class ByteTransaction implements ByteSession {
       throw new IllegalArgumentException(
           "the key is none of those that the action is for: key=" + ByteArguments.text(key));
     }
-    boolean answer;
     try {
-      answer = ByteChange.carryOut(inner, returning(operation), key, stored, expected);
+      boolean answer = ByteChange.carryOut(inner, returning(operation), key, stored, expected);
+      if (answer || operation == Operation.PUT || operation == Operation.STORE) {
+        boolean wasThere = answer && operation != Operation.PUT_IF_ABSENT;
+        remember(key, wasThere ? ByteArguments.copyOf(inner.value()) : null, after);
+      }
+      return answer;
     } catch (Throwable e) {
       failure = e;
-      isLost = UnknownOutcomeException.isPossible(e);
+      isLost |= UnknownOutcomeException.isPossible(e);
       throw e;
     }
-    if (answer || operation == Operation.PUT || operation == Operation.STORE) {
-      boolean wasThere = answer && operation != Operation.PUT_IF_ABSENT;
-      changes.add(new Change(key, wasThere ? ByteArguments.copyOf(inner.value()) : null, after));
+  }
+
+  private void remember(
+      MemorySegment key, @Nullable MemorySegment before, @Nullable MemorySegment after) {
+    Change earlier = changes.get(key.asByteBuffer());
+    Change change = new Change(key, earlier == null ? before : earlier.before(), after);
+    changes.put(key.asByteBuffer(), change);
+    bytes += change.bytes() - (earlier == null ? 0 : earlier.bytes());
+    if (bytes > BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "changes of several keys take too much memory, with what they replace: keys=%s,"
+              .formatted(changes.size())
+              + " bytes=%s, maximum=%s".formatted(bytes, BYTES_MAX));
     }
-    return answer;
   }
 
   /** Returns the operation that does the same, and says what was there before. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Threads;
@@ -171,5 +176,105 @@ class ByteTransactionTest {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("has ended");
     assertThat(session.get(segment("a"))).isFalse();
+  }
+
+  /** What is remembered to be undone has a limit, and each key is remembered once. */
+  @Test
+  void shouldRememberSoMuchAtTheMost() {
+    MemorySegment large = MemorySegment.ofArray(new byte[1 << 20]);
+    try (Fabric ample = Pools.open(2, 256 << 20, 91);
+        ByteIndex all = ByteIndex.create(ample, ByteOptions.defaults());
+        ByteSession its = all.session()) {
+      its.put(segment("large"), large);
+      its.atomically(
+          null,
+          inside -> {
+            for (int i = 0; i < 500; i++) {
+              inside.put(segment("large"), large);
+            }
+          });
+      assertThatThrownBy(() ->
+              its.atomically(
+                  null,
+                  inside -> {
+                    for (int i = 0; i < 500; i++) {
+                      inside.store(segment("key " + i), large);
+                    }
+                  }))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageStartingWith("changes of several keys take too much memory")
+          .hasMessageContaining("keys=128, ");
+      assertThat(its.ceiling(segment(""))).isTrue();
+      assertThat(text(its.key())).isEqualTo("large");
+      assertThat(its.higher(segment("large"))).isFalse();
+    }
+  }
+
+  /** A value that was replaced finds room again, although the pool has become full. */
+  @Test
+  void shouldUndoInAFullPool() {
+    SplittableRandom random = new SplittableRandom(Seeds.of(90));
+    try (Fabric small = Pools.open(1, 16 << 20, 90);
+        ByteIndex full = ByteIndex.create(small, ByteOptions.defaults().withBlockBytes(4096, 512));
+        ByteSession its = full.session()) {
+      NavigableMap<byte[], byte[]> model = new TreeMap<>(Arrays::compareUnsigned);
+      int undone = 0;
+      for (int round = 0; round < ROUNDS / 10; round++) {
+        NavigableMap<byte[], byte[]> after = new TreeMap<>(model);
+        try {
+          its.atomically(
+              null,
+              inside -> {
+                for (int i = 0; i < 20; i++) {
+                  byte[] key = {(byte) random.nextInt(256)};
+                  byte[] value = new byte[random.nextInt(1 << 4 + random.nextInt(17))];
+                  random.nextBytes(value);
+                  if (random.nextInt(4) == 0) {
+                    inside.discard(MemorySegment.ofArray(key));
+                    after.remove(key);
+                  } else {
+                    inside.store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+                    after.put(key, value);
+                  }
+                }
+              });
+          model = after;
+        } catch (PoolFullException e) {
+          undone++;
+        }
+        ByteModelRun.checkAll(its, model);
+      }
+      assertThat(undone).isPositive();
+    }
+  }
+
+  /** An action that goes on behind two failures, of which the first may have had an effect. */
+  @Test
+  void shouldKeepThatAnOutcomeIsUnknown() {
+    List<RuntimeException> failures =
+        new ArrayList<>(
+            List.of(
+                new UnknownOutcomeException("by a test"), new StalledException("by a test")));
+    ByteSession failing =
+        (ByteSession)
+            Proxy.newProxyInstance(
+                ByteSession.class.getClassLoader(),
+                new Class<?>[] {ByteSession.class},
+                (_, _, _) -> {
+                  throw failures.removeFirst();
+                });
+    ByteTransaction transaction = new ByteTransaction(failing, _ -> true);
+    assertThatThrownBy(() ->
+            transaction.run(its -> {
+              for (int i = 0; i < 2; i++) {
+                try {
+                  its.put(segment("key"), segment("value"));
+                } catch (PandoException e) {
+                  assertThat(transaction.isUndone()).isFalse();
+                }
+              }
+            }))
+        .isInstanceOf(UnknownOutcomeException.class);
+    assertThat(transaction.isUndone()).isFalse();
   }
 }
