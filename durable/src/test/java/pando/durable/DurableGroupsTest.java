@@ -155,7 +155,7 @@ class DurableGroupsTest {
               session.scan(segment("key"), null, 1, (_, value) -> seen.add(number(value)));
               session.scan(segment("key 1"), null, 1, (_, value) -> seen.add(number(value)));
             } else {
-              keys.forEach(key -> seen.add(session.get(key) ? number(session.value()) : 0));
+              keys.forEach(key -> seen.add(loggedNumber(session, key)));
             }
             assertThat(seen).isSorted();
           }
@@ -165,6 +165,16 @@ class DurableGroupsTest {
     }
     Threads.run(tasks);
     assertThat(log.replay()).isEqualTo(content());
+  }
+
+  /** Who reads a value finds it in the log. */
+  private int loggedNumber(ByteSession session, MemorySegment key) {
+    if (!session.get(key)) {
+      return 0;
+    }
+    Object value = MemoryLog.text(session.value());
+    assertThat(log.find(MemoryLog.text(key), 0, value)).isNotNegative();
+    return number(session.value());
   }
 
   private static int number(MemorySegment value) {

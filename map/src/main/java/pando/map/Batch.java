@@ -121,9 +121,14 @@ public final class Batch {
    */
   public void commit() {
     sessions.withByteSession(session -> {
-      maps.forEach(PandoMap::checkOpen);
       List<MemorySegment> keys = changes.values().stream().map(Change::key).toList();
-      session.atomically(keys, its -> make(its, changes.values()));
+      session.atomically(
+          keys,
+          its -> {
+            // Inside, where no drop removes keys: one that begins later removes those of the batch.
+            maps.forEach(PandoMap::checkOpen);
+            make(its, changes.values());
+          });
     });
     clear();
   }

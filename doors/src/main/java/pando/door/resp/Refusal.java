@@ -11,6 +11,11 @@ class Refusal extends RuntimeException {
     super(message, null, false, false);
   }
 
+  /** Returns what the client gets. */
+  String error() {
+    return String.valueOf(getMessage());
+  }
+
   static Refusal syntax() {
     return new Refusal("ERR syntax error");
   }

@@ -153,7 +153,7 @@ final class RespLane implements AutoCloseable {
   /** Puts an error in the place of the reply that was begun. */
   void fail(RespClient client, RuntimeException failure) {
     switch (failure) {
-      case Refusal e -> refuse(String.valueOf(e.getMessage()));
+      case Refusal e -> refuse(e.error());
       case IllegalArgumentException e -> refuse("ERR " + e.getMessage());
       case PoolFullException e -> fail("OOM the pool is full: " + e.getMessage());
       case UnknownOutcomeException e ->

@@ -76,7 +76,7 @@ final class Transaction {
   }
 
   private void take(long more) {
-    if (!budget.tryTake(more)) {
+    if (!budget.tryTakeShare(bytes, more)) {
       throw new Refusal("ERR the server has no memory for further requests that wait");
     }
     bytes += more;

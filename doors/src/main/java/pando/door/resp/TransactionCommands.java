@@ -95,7 +95,7 @@ final class TransactionCommands {
   static Refusal refusal(RespCall call, Refusal why) {
     if (call.request.is(0, "EXEC")) {
       call.client.endTransaction();
-      String reason = String.valueOf(why.getMessage()).replaceFirst("^ERR ", "");
+      String reason = why.error().replaceFirst("^ERR ", "");
       return new Refusal("EXECABORT Transaction discarded because of: " + reason);
     }
     if (call.client.isInTransaction()) {
