@@ -327,8 +327,8 @@ public final class DurableByteSession implements ByteSession {
   /**
    * {@inheritDoc}
    *
-   * <p>All others wait while the action runs, and those that need keys of the same stripes until its
-   * record is in the log.
+   * <p>All others wait while the action runs, and those that need keys of the same stripes until
+   * its record is in the log.
    */
   @Override
   public void atomically(@Nullable Collection<MemorySegment> keys, Consumer<ByteSession> action) {

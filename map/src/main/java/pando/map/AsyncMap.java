@@ -27,8 +27,8 @@ import pando.fabric.memory.StackRoom;
  * future: what the map's method of the same name throws. Functions that depend on a future run in
  * its default executor, so they may use the map, and wait.
  *
- * <p>In a data folder with {@code sync=always}, a future is done once its change is on the disk; the
- * thread does not wait for that, so many changes share a write of the disk.
+ * <p>In a data folder with {@code sync=always}, a future is done once its change is on the disk;
+ * the thread does not wait for that, so many changes share a write of the disk.
  *
  * <p>At most {@value #WAITING_MAX} operations wait; a caller of another one waits for room. When
  * the map is closed, operations that have not begun fail with {@link IllegalStateException}.

@@ -97,7 +97,10 @@ public final class FolderPeers {
           "5 overwriting all keys, us a put",
           kind,
           each(2 * keys, i -> session.put(key(random.nextInt(keys)), i)));
-      add("6 bytes written while overwriting, a put", kind, (writtenBytes() - written) / 2.0 / keys);
+      add(
+          "6 bytes written while overwriting, a put",
+          kind,
+          (writtenBytes() - written) / 2.0 / keys);
     }
   }
 

@@ -22,9 +22,7 @@ final class LmdbPeer implements Peer {
     Env.Builder<ByteBuffer> builder =
         Env.create().setMapSize(MAP_BYTES).setMaxDbs(1).setMaxReaders(READERS);
     environment =
-        waits
-            ? builder.open(folder.toFile())
-            : builder.open(folder.toFile(), EnvFlags.MDB_NOSYNC);
+        waits ? builder.open(folder.toFile()) : builder.open(folder.toFile(), EnvFlags.MDB_NOSYNC);
     store = environment.openDbi("words", DbiFlags.MDB_CREATE);
   }
 
@@ -53,8 +51,7 @@ final class LmdbPeer implements Peer {
         key.putLong(0, from);
         int count = 0;
         try (Txn<ByteBuffer> reading = environment.txnRead();
-            CursorIterable<ByteBuffer> entries =
-                store.iterate(reading, KeyRange.atLeast(key))) {
+            CursorIterable<ByteBuffer> entries = store.iterate(reading, KeyRange.atLeast(key))) {
           for (CursorIterable.KeyVal<ByteBuffer> entry : entries) {
             if (count == limit) {
               break;

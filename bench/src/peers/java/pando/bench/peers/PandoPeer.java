@@ -25,8 +25,7 @@ final class PandoPeer implements Peer {
         LogOptions.defaults().withSync(waits ? SyncPolicy.ALWAYS : SyncPolicy.EVERYSEC);
     fabric = LocalFabric.open(PoolOptions.defaults().withBytes(POOL_BYTES));
     folder = DataFolder.open(path, DurableIndex.KIND, options);
-    index =
-        DurableIndex.open(folder, OrcaOptions.defaults().withCacheBytes(CACHE_BYTES), fabric);
+    index = DurableIndex.open(folder, OrcaOptions.defaults().withCacheBytes(CACHE_BYTES), fabric);
   }
 
   @Override

@@ -211,8 +211,7 @@ final class OwnStore extends Store {
 
   @Override
   boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
-    return withSets(
-        key, other, () -> changing(other, () -> copyWithLocks(key, other, replace)));
+    return withSets(key, other, () -> changing(other, () -> copyWithLocks(key, other, replace)));
   }
 
   private boolean copyWithLocks(MemorySegment key, MemorySegment other, boolean replace) {

@@ -230,8 +230,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     long bytes = call.request.copyBytes();
     if (!lane.door.waiting().tryTake(bytes)) {
       lane.counters.refused++;
-      Refusal why =
-          new Refusal("ERR the server has no memory for further requests that take long");
+      Refusal why = new Refusal("ERR the server has no memory for further requests that take long");
       lane.replies.error(TransactionCommands.refusal(call, why).error());
       return;
     }

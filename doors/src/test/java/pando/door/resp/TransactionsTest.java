@@ -392,7 +392,8 @@ class TransactionsTest {
       for (int i = 0; i < 70; i++) {
         client.ask("SETRANGE", "key" + i, "0", "z");
       }
-      assertThat(client.ask("EXEC")).startsWith("-ERR changes of several keys take too much memory");
+      assertThat(client.ask("EXEC"))
+          .startsWith("-ERR changes of several keys take too much memory");
       assertThat(client.ask("MGET", "counter")).isEqualTo("[1]");
       assertThat(client.ask("GETRANGE", "key0", "0", "0")).isEqualTo("y");
     }

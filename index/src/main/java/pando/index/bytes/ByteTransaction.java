@@ -238,7 +238,7 @@ public final class ByteTransaction implements ByteSession {
     if (bytes > BYTES_MAX) {
       throw new IllegalArgumentException(
           "changes of several keys take too much memory, with what they replace: keys=%s,"
-              .formatted(changes.size())
+                  .formatted(changes.size())
               + " bytes=%s, maximum=%s".formatted(bytes, BYTES_MAX));
     }
   }

@@ -253,8 +253,7 @@ class ByteTransactionTest {
   void shouldKeepThatAnOutcomeIsUnknown() {
     List<RuntimeException> failures =
         new ArrayList<>(
-            List.of(
-                new UnknownOutcomeException("by a test"), new StalledException("by a test")));
+            List.of(new UnknownOutcomeException("by a test"), new StalledException("by a test")));
     ByteSession failing =
         (ByteSession)
             Proxy.newProxyInstance(
