@@ -20,8 +20,8 @@ import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 
 /**
- * Byte strings that log what changes them. All that this process does to them must go through here,
- * and no other process may change them. Thread-safe.
+ * Byte strings that log what changes them. All changes of theirs that are to last must go through
+ * here, and no other process may change them. Thread-safe.
  */
 public final class DurableStrings implements ByteStrings {
   /** The kind of folders of byte strings: see {@link DataFolder#open}. */
@@ -70,7 +70,10 @@ public final class DurableStrings implements ByteStrings {
     this.logs = logs;
   }
 
-  /** Returns the index that has the entries: for what it counts and holds, not for changes. */
+  /**
+   * Returns the index that has the entries: for what it counts and holds, and for entries beside
+   * them that the folder is not to have. What is changed here is not in the log.
+   */
   public ByteIndex index() {
     return (ByteIndex) inner;
   }

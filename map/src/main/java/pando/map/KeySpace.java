@@ -19,7 +19,9 @@ import pando.index.bytes.KeyBounds;
  * | FF x 9 | 0 | name                |           the catalogue of named maps
  * +--------+---+-------+-------------+
  * | FF x 9 | number 1-4 | key        |           a named map
- * +--------+------------+------------+
+ * +--------+----+-------+------------+
+ * | FF x 9 | FF | deadline 8 | key   |           doors for clients of Redis: when a key expires
+ * +--------+----+------------+-------+
  * </pre>
  *
  * <p>A number of a map is written in the fewest bytes, and no number begins another one: 01 to 7F

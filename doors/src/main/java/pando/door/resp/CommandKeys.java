@@ -22,8 +22,8 @@ record CommandKeys(boolean isWrite, int first, int last, int step) {
           entry(
               new CommandKeys(true, 1, 1, 1),
               """
-              APPEND DECR DECRBY GETDEL GETSET INCR INCRBY INCRBYFLOAT PANDO.CAS SET SETNX SETRANGE
-              ZADD ZREM ZREMRANGEBYLEX\
+              APPEND DECR DECRBY EXPIRE EXPIREAT GETDEL GETEX GETSET INCR INCRBY INCRBYFLOAT PANDO.CAS
+              PERSIST PEXPIRE PEXPIREAT PSETEX SET SETEX SETNX SETRANGE ZADD ZREM ZREMRANGEBYLEX\
               """),
           entry(new CommandKeys(true, 1, -1, 1), "DEL UNLINK"),
           entry(new CommandKeys(true, 1, -1, 2), "MSET MSETNX"),
@@ -31,8 +31,8 @@ record CommandKeys(boolean isWrite, int first, int last, int step) {
           entry(
               new CommandKeys(false, 1, 1, 1),
               """
-              GET GETRANGE STRLEN SUBSTR TYPE ZCARD ZLEXCOUNT ZRANGE ZRANGEBYLEX ZREVRANGEBYLEX
-              ZSCORE\
+              EXPIRETIME GET GETRANGE PEXPIRETIME PTTL STRLEN SUBSTR TTL TYPE ZCARD ZLEXCOUNT ZRANGE
+              ZRANGEBYLEX ZREVRANGEBYLEX ZSCORE\
               """),
           entry(new CommandKeys(false, 1, -1, 1), "EXISTS MGET TOUCH WATCH"),
           entry(new CommandKeys(false, 2, 2, 1), "MEMORY OBJECT"),

@@ -30,6 +30,7 @@ final class CommandTable {
     commands.addAll(isOwn ? TransactionCommands.all() : TransactionCommands.refused());
     commands.addAll(StringCommands.all());
     commands.addAll(KeyCommands.all());
+    commands.addAll(ExpiryCommands.all());
     commands.addAll(isOwn ? SetCommands.all() : List.of());
     commands.addAll(folder == null ? List.of() : new FolderCommands(folder).all());
     commands.addAll(PandoCommands.all());

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import pando.fabric.PoolUsage;
 import pando.index.bytes.ByteIndex;
@@ -21,11 +22,18 @@ import pando.index.bytes.ByteStrings;
  * are:
  *
  * <pre>
- * key                                        value
- * database 1 | key                           0 | string            a string
- * database 1 | key                           1 | score 8 | set 8   a sorted set of equal scores
- * 16 + database 1 | set 8 | member           nothing               a member of that set
+ * key                                   value
+ * database 1 | key                      0 | string                         a string
+ * database 1 | key                      1 | score 8 | set 8                a sorted set of equal scores
+ * database 1 | key                      2 | string | deadline 8            a string that expires
+ * database 1 | key                      3 | score 8 | set 8 | deadline 8   such a set
+ * 16 + database 1 | set 8 | member      nothing                            a member of that set
+ * 32 | deadline 8 | database 1 | key    nothing                            see {@link Times}
  * </pre>
+ *
+ * <p>A deadline is in milliseconds since 1970. It lies with the value, so one change of the key
+ * changes both. What begins with 32 is not in the log of a data folder: it is made when a door
+ * opens.
  *
  * <p>Each set that is made gets a number that no other had, and a set without members has no key.
  * So one change of the key, by whatever command, makes all members unreachable; the event loop that
@@ -36,7 +44,12 @@ import pando.index.bytes.ByteStrings;
  */
 final class OwnKeyspace extends Keyspace {
   static final int DATABASES = 16;
+
+  /** The bit of a value's first byte that says that it is a set. */
   static final byte SET = 1;
+
+  /** The bit that says that it ends with a deadline. */
+  static final byte TIMED = 2;
 
   /** Bytes in front of a member. */
   static final int MEMBER_AT = 1 + Long.BYTES;
@@ -44,11 +57,17 @@ final class OwnKeyspace extends Keyspace {
   /** The byte in front of each key, and of each string. */
   private static final int MARK_BYTES = 1;
 
+  /** The bytes of a deadline, at the end of a value that has one. */
+  private static final int DEADLINE_BYTES = Long.BYTES;
+
   /** Greatest length of a key. */
   static final int KEY_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MARK_BYTES;
 
   /** Greatest length of a member, which leaves room for a byte that follows it. */
   static final int MEMBER_BYTES_MAX = ByteIndex.KEY_BYTES_MAX - MEMBER_AT - 1;
+
+  /** What entries of {@link Times} begin with. */
+  static final byte TIMES = 2 * DATABASES;
 
   /** Locks of sets. */
   static final int LOCKS = 256;
@@ -58,8 +77,8 @@ final class OwnKeyspace extends Keyspace {
   /** Bytes that the pool was given, and can grow to. */
   private final long capacityBytes;
 
-  private final LongAdder[] counts =
-      Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
+  private final LongAdder[] counts = newCounts();
+  private final LongAdder[] timedCounts = newCounts();
   private final KeyVersions versions = new KeyVersions();
   private final AtomicLong lastSet = new AtomicLong();
   private final ReadWriteLock[] locks =
@@ -72,40 +91,55 @@ final class OwnKeyspace extends Keyspace {
    * @throws IllegalStateException if something is there that no door has stored
    */
   OwnKeyspace(ByteStrings strings, ByteIndex index) {
-    super(strings, MARK_BYTES);
+    this(strings, index, System::currentTimeMillis);
+  }
+
+  OwnKeyspace(ByteStrings strings, ByteIndex index, LongSupplier clock) {
+    super(strings, MARK_BYTES, DEADLINE_BYTES, clock);
     this.index = index;
     this.capacityBytes = index.fabric().usage().stream().mapToLong(PoolUsage::capacityBytes).sum();
     SetRepair repair = new SetRepair(this);
-    try (ByteSession session = index.session()) {
+    try (ByteSession session = index.session();
+        Times times = new Times(this)) {
       session.scan(
           MemorySegment.ofArray(new byte[0]),
           null,
           Long.MAX_VALUE,
-          (key, value) -> take(key, value, repair));
+          (key, value) -> take(key, value, repair, times));
     }
     repair.run();
   }
 
-  private boolean take(MemorySegment key, MemorySegment value, SetRepair repair) {
+  private boolean take(MemorySegment key, MemorySegment value, SetRepair repair, Times times) {
     int area = key.byteSize() == 0 ? -1 : key.get(JAVA_BYTE, 0);
-    boolean isMember = area >= DATABASES && area < 2 * DATABASES && key.byteSize() >= MEMBER_AT;
+    boolean isMember = area >= DATABASES && area < TIMES && key.byteSize() >= MEMBER_AT;
     boolean isKey = area >= 0 && area < DATABASES && Stored.isValue(value);
-    if (!isKey && !isMember) {
+    boolean isTime = area == TIMES && Stored.isTime(key, value);
+    if (!isKey && !isMember && !isTime) {
       throw new IllegalStateException("the index has keys that no door has stored: area=" + area);
     }
     if (isMember) {
       long set = Stored.big(key, 1);
       lastSet.accumulateAndGet(set, Math::max);
       repair.member(area - DATABASES, set);
-    } else {
-      counts[area].increment();
-      if (!isString(value)) {
-        long set = Stored.set(value);
-        lastSet.accumulateAndGet(set, Math::max);
-        repair.key(key, set);
-      }
+    } else if (isKey) {
+      takeKey(key, value, repair, times);
     }
     return true;
+  }
+
+  private void takeKey(MemorySegment key, MemorySegment value, SetRepair repair, Times times) {
+    count(key.get(JAVA_BYTE, 0), 1);
+    long deadline = deadline(value);
+    if (deadline != NEVER) {
+      timed(key, false, true);
+      times.add(deadline, key);
+    }
+    if (!isString(value)) {
+      long set = Stored.set(value);
+      lastSet.accumulateAndGet(set, Math::max);
+      repair.key(key, set);
+    }
   }
 
   @Override
@@ -158,6 +192,66 @@ final class OwnKeyspace extends Keyspace {
   @Override
   long[] counts() {
     return Stream.of(counts).mapToLong(LongAdder::sum).toArray();
+  }
+
+  @Override
+  long[] timedCounts() {
+    return Stream.of(timedCounts).mapToLong(LongAdder::sum).toArray();
+  }
+
+  private static LongAdder[] newCounts() {
+    return Stream.generate(LongAdder::new).limit(DATABASES).toArray(LongAdder[]::new);
+  }
+
+  @Override
+  void timed(MemorySegment key, boolean before, boolean now) {
+    timedCounts[key.get(JAVA_BYTE, 0)].add((now ? 1 : 0) - (before ? 1 : 0));
+  }
+
+  @Override
+  boolean mayHaveTimes() {
+    return Stream.of(timedCounts).anyMatch(count -> count.sum() > 0);
+  }
+
+  @Override
+  byte[] timesMark() {
+    return new byte[] {TIMES};
+  }
+
+  /** {@inheritDoc} The entries are not in the log of a data folder. */
+  @Override
+  ByteSession timesSession() {
+    return index.session();
+  }
+
+  @Override
+  boolean isString(MemorySegment value) {
+    return (value.get(JAVA_BYTE, 0) & SET) == 0;
+  }
+
+  /** {@inheritDoc} A member has no value, and so no deadline. */
+  @Override
+  long deadline(MemorySegment stored) {
+    return trailerBytes(stored) == 0
+        ? NEVER
+        : Stored.big(stored, stored.byteSize() - DEADLINE_BYTES);
+  }
+
+  @Override
+  int trailerBytes(MemorySegment stored) {
+    boolean isTimed = stored.byteSize() > 0 && (stored.get(JAVA_BYTE, 0) & TIMED) != 0;
+    return isTimed ? DEADLINE_BYTES : 0;
+  }
+
+  @Override
+  MemorySegment stored(byte[] room, long deadline) {
+    MemorySegment stored = MemorySegment.ofArray(room);
+    room[0] &= SET;
+    if (deadline != NEVER) {
+      room[0] |= TIMED;
+      stored.set(ByteStrings.WORD, room.length - DEADLINE_BYTES, deadline);
+    }
+    return stored;
   }
 
   /** Returns a number that no set has had. */

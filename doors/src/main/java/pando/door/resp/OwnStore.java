@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.StalledException;
 
@@ -24,6 +23,8 @@ final class OwnStore extends Store {
   private static final long WAIT_MILLIS_MAX = 60_000;
   private static final long WAIT_MILLIS = 1;
 
+  private static final Exchange GETSET = new Exchange(true, true, false);
+
   private final OwnKeyspace own;
   private final Sets sets = new Sets(this);
   private final KeyVersions.Changes changes;
@@ -31,7 +32,7 @@ final class OwnStore extends Store {
   // While several keys are operated on at one moment: what follows, once others see the changes.
   private boolean isAtomic;
   private final long[] added = new long[OwnKeyspace.DATABASES];
-  private final List<Consumer<Store>> following = new ArrayList<>();
+  private final List<Runnable> following = new ArrayList<>();
 
   /** The hashes of keys that are changed: they count at the end, unless all is undone before. */
   private final BitSet changed = new BitSet();
@@ -69,7 +70,7 @@ final class OwnStore extends Store {
       for (int database = 0; database < added.length; database++) {
         own.count(database, added[database]);
       }
-      following.forEach(this::later);
+      following.forEach(Runnable::run);
     } finally {
       isAtomic = false;
       Arrays.fill(added, 0);
@@ -110,13 +111,22 @@ final class OwnStore extends Store {
     }
   }
 
-  /** Changes a key that is no argument of the command, or in another database. */
-  private <T> T changing(MemorySegment key, Supplier<T> change) {
+  @Override
+  void afterwards(Runnable task) {
+    if (isAtomic) {
+      following.add(task);
+    } else {
+      task.run();
+    }
+  }
+
+  @Override
+  boolean changing(MemorySegment key, BooleanSupplier change) {
     byte[] its = key.toArray(JAVA_BYTE);
     int hash = KeyVersions.hash(its[0], its, 1, its.length - 1);
     beginChange(hash);
     try {
-      return change.get();
+      return change.getAsBoolean();
     } finally {
       endChange(hash);
     }
@@ -130,44 +140,18 @@ final class OwnStore extends Store {
   }
 
   @Override
-  void put(MemorySegment key, MemorySegment string) {
-    if (session().put(key, string)) {
-      removeMembers(key, value());
+  void put(MemorySegment key, MemorySegment value) {
+    if (changes().put(key, value)) {
+      replaced(key, value());
     } else {
-      count(key, 1);
+      added(key);
     }
   }
 
+  /** A set is to stay, so this compares as it stores. */
   @Override
-  boolean putIfAbsent(MemorySegment key, MemorySegment string) {
-    boolean stored = session().putIfAbsent(key, string);
-    if (stored) {
-      count(key, 1);
-    }
-    return stored;
-  }
-
-  @Override
-  boolean update(MemorySegment key, MemorySegment string) {
-    boolean found = session().update(key, string);
-    if (found) {
-      removeMembers(key, value());
-    }
-    return found;
-  }
-
-  /**
-   * A set is to stay, so this compares as it stores, and begins again if the string has changed.
-   */
-  @Override
-  boolean exchange(MemorySegment key, MemorySegment string, boolean create) {
-    while (true) {
-      boolean found = findString(key);
-      boolean done = found ? replace(key, value(), string) : !create || putIfAbsent(key, string);
-      if (done) {
-        return found;
-      }
-    }
+  boolean exchange(MemorySegment key, MemorySegment string) {
+    return exchange(key, string, GETSET);
   }
 
   @Override
@@ -179,28 +163,50 @@ final class OwnStore extends Store {
     return found;
   }
 
+  /** No client may remove a set meanwhile that has no members: it compares what the key has. */
   @Override
-  boolean remove(MemorySegment key, MemorySegment expected) {
-    boolean removed = session().remove(key, expected);
-    if (removed) {
-      count(key, -1);
+  boolean date(MemorySegment key, MemorySegment expected, long deadline) {
+    if (own.isString(expected)) {
+      return super.date(key, expected, deadline);
     }
-    return removed;
+    Lock lock = changeSet(key);
+    try {
+      return super.date(key, expected, deadline);
+    } finally {
+      lock.unlock();
+    }
   }
 
   @Override
-  boolean remove(MemorySegment key) {
-    boolean found = session().remove(key);
-    if (found) {
-      count(key, -1);
-      removeMembers(key, value());
-    }
-    return found;
+  void added(MemorySegment key) {
+    count(key, 1);
   }
 
+  @Override
+  void removed(MemorySegment key) {
+    count(key, -1);
+  }
+
+  /** Removes the members of a set; those of large sets later. */
   @Override
   void replaced(MemorySegment key, MemorySegment before) {
-    removeMembers(key, before);
+    if (own.isString(before)) {
+      return;
+    }
+    byte[] members = Stored.membersOf(database(key), Stored.set(before));
+    boolean isDone = false;
+    try {
+      isDone = !isAtomic && removeMembers(key, members);
+    } catch (TooLong e) {
+      // Another one holds the lock.
+    }
+    if (!isDone) {
+      byte[] its = key.toArray(JAVA_BYTE);
+      afterwards(() ->
+          later(store -> {
+            boolean _ = ((OwnStore) store).removeMembers(MemorySegment.ofArray(its), members);
+          }));
+    }
   }
 
   /** No client may remove the members of a set as long as it has two names. */
@@ -229,7 +235,8 @@ final class OwnStore extends Store {
     boolean done = false;
     try {
       copyMembers(Stored.membersOf(database(key), Stored.set(value)), members);
-      done = put(other, Stored.setValue(Stored.score(value), set), replace);
+      MemorySegment untimed = Stored.setValue(Stored.score(value), set);
+      done = put(other, own.withDeadline(untimed, own.deadline(value)), replace);
     } finally {
       if (!done) {
         boolean _ = removeMembers(other, members);
@@ -275,41 +282,6 @@ final class OwnStore extends Store {
   @Override
   long count(int database) {
     return own.count(database) + added[database];
-  }
-
-  @Override
-  void clear(int database) {
-    clear(
-        database,
-        key -> {
-          boolean _ = changing(key, () -> remove(key));
-        });
-  }
-
-  /** Removes the members of what a key had, if that was a set; those of large sets later. */
-  private void removeMembers(MemorySegment key, MemorySegment before) {
-    if (own.isString(before)) {
-      return;
-    }
-    byte[] members = Stored.membersOf(database(key), Stored.set(before));
-    boolean isDone = false;
-    try {
-      isDone = !isAtomic && removeMembers(key, members);
-    } catch (TooLong e) {
-      // Another one holds the lock.
-    }
-    if (!isDone) {
-      byte[] its = key.toArray(JAVA_BYTE);
-      Consumer<Store> rest =
-          store -> {
-            boolean _ = ((OwnStore) store).removeMembers(MemorySegment.ofArray(its), members);
-          };
-      if (isAtomic) {
-        following.add(rest);
-      } else {
-        later(rest);
-      }
-    }
   }
 
   /** Removes members of a set that no key has; returns whether there are none left. */

@@ -14,10 +14,8 @@ final class PandoCommands {
   static List<Command> all() {
     return List.of(
         new Command("PANDO.RANGE", -3, PandoCommands::range),
-        new Command(
-            "PANDO.FLOOR", 2, call -> neighbour(call, call.store.session().floor(call.key(1)))),
-        new Command(
-            "PANDO.CEILING", 2, call -> neighbour(call, call.store.session().ceiling(call.key(1)))),
+        new Command("PANDO.FLOOR", 2, call -> neighbour(call, call.store.floor(call.key(1)))),
+        new Command("PANDO.CEILING", 2, call -> neighbour(call, call.store.ceiling(call.key(1)))),
         new Command("PANDO.CAS", 4, PandoCommands::compareAndSet),
         new Command("PANDO.STATS", 1, PandoCommands::stats));
   }
@@ -74,19 +72,14 @@ final class PandoCommands {
   /** Adds a string; a set has none. */
   private static void replyValue(RespCall call, MemorySegment value) {
     if (call.keyspace.isString(value)) {
-      call.replies.bulkBehind(value, call.keyspace.markBytes);
+      call.replyValue(value);
     } else {
       call.replies.nil();
     }
   }
 
   private static void compareAndSet(RespCall call) {
-    MemorySegment key = call.key(1);
-    boolean done = call.store.replace(key, call.string(2), call.string(3));
-    if (!done && call.keyspace.isOwn() && call.store.value().byteSize() > 0) {
-      call.store.requireString();
-    }
-    call.reply(done);
+    call.reply(call.store.compareAndSet(call.key(1), call.string(2), call.string(3)));
   }
 
   private static void stats(RespCall call) {

@@ -237,9 +237,13 @@ final class Replies {
 
   /** Adds a string without the first bytes of a segment. */
   void bulkBehind(MemorySegment segment, int skipped) {
-    int length = (int) segment.byteSize() - skipped;
+    bulk(segment, skipped, (int) segment.byteSize() - skipped);
+  }
+
+  /** Adds a string that is a part of a segment. */
+  void bulk(MemorySegment segment, int from, int length) {
     numberLine('$', length);
-    raw(segment, skipped, length);
+    raw(segment, from, length);
     raw(LINE_END);
   }
 

@@ -76,6 +76,16 @@ final class RespCall {
     return keyspace.string(request, i);
   }
 
+  /**
+   * Returns an argument as a string that is stored with a deadline, or {@link Keyspace#NEVER}.
+   *
+   * @throws Refusal if it is too long
+   */
+  MemorySegment string(int i, long deadline) {
+    checkString(i);
+    return keyspace.string(request, i, deadline);
+  }
+
   /** Checks an argument that is a key, as {@link Keyspace#checkKey} does. */
   void checkKey(int i) {
     keyspace.checkKey(request, i);
@@ -104,16 +114,16 @@ final class RespCall {
    * @throws Refusal if it is none
    */
   long integer(MemorySegment stored) {
-    long length = stored.byteSize() - keyspace.markBytes;
+    int length = keyspace.payloadBytes(stored);
     if (length > Ascii.INTEGER_BYTES_MAX) {
       throw Refusal.notAnInteger();
     }
-    MemorySegment.copy(stored, JAVA_BYTE, keyspace.markBytes, number, 1, (int) length);
-    return Ascii.integer(number, 1, (int) length);
+    MemorySegment.copy(stored, JAVA_BYTE, keyspace.markBytes, number, 1, length);
+    return Ascii.integer(number, 1, length);
   }
 
-  /** Returns a number as a string that is stored, until the next one. */
-  MemorySegment string(long stored) {
+  /** Returns a number as a string that is stored without a deadline, until the next one. */
+  MemorySegment number(long stored) {
     number[0] = Keyspace.STRING;
     int start = 1 - keyspace.markBytes;
     return numberBytes.asSlice(start, Ascii.put(number, 1, stored) - start);
@@ -130,13 +140,18 @@ final class RespCall {
 
   /** Adds the string that was found last. */
   void replyValue() {
-    replies.bulkBehind(store.value(), keyspace.markBytes);
+    replyValue(store.value());
+  }
+
+  /** Adds a string that is stored. */
+  void replyValue(MemorySegment stored) {
+    replies.bulk(stored, keyspace.markBytes, keyspace.payloadBytes(stored));
   }
 
   /** Adds a string that a lookup of many has found, {@code null} if it has not. */
   void reply(@Nullable MemorySegment found) {
     if (hit(found != null)) {
-      replies.bulkBehind(found, keyspace.markBytes);
+      replyValue(found);
     } else {
       replies.nil();
     }

@@ -63,6 +63,7 @@ public final class RespDoor implements Metered, AutoCloseable {
   private final EventLoopGroup group;
   private final Map<EventLoop, RespLane> lanes = new ConcurrentHashMap<>();
   private final Map<Channel, RespConnection> connections = new ConcurrentHashMap<>();
+  private final Sweeper sweeper;
   private final @Nullable Channel listening;
 
   private RespDoor(Keyspace keyspace, RespOptions options) throws IOException {
@@ -70,6 +71,7 @@ public final class RespDoor implements Metered, AutoCloseable {
     this.strings = keyspace.strings();
     this.door = new Door(keyspace, options);
     this.meters = new DoorMeters(door);
+    this.sweeper = new Sweeper(door);
     this.group =
         new MultiThreadIoEventLoopGroup(
             options.eventLoops(),
@@ -113,6 +115,7 @@ public final class RespDoor implements Metered, AutoCloseable {
     }
     listening = bound.channel();
     door.setPort(address().getPort());
+    sweeper.start(group);
   }
 
   /**
@@ -126,8 +129,7 @@ public final class RespDoor implements Metered, AutoCloseable {
    * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(ByteIndex index, RespOptions options) throws IOException {
-    checkAddress(options);
-    return new RespDoor(new OwnKeyspace(index, index), options);
+    return open(new OwnKeyspace(index, index), options);
   }
 
   /**
@@ -143,8 +145,7 @@ public final class RespDoor implements Metered, AutoCloseable {
    * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(DurableStrings strings, RespOptions options) throws IOException {
-    checkAddress(options);
-    return new RespDoor(new OwnKeyspace(strings, strings.index()), options);
+    return open(new OwnKeyspace(strings, strings.index()), options);
   }
 
   /**
@@ -163,8 +164,12 @@ public final class RespDoor implements Metered, AutoCloseable {
    * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor openShared(ByteStrings strings, RespOptions options) throws IOException {
+    return open(new SharedKeyspace(strings), options);
+  }
+
+  static RespDoor open(Keyspace keyspace, RespOptions options) throws IOException {
     checkAddress(options);
-    return new RespDoor(new SharedKeyspace(strings), options);
+    return new RespDoor(keyspace, options);
   }
 
   private static void checkAddress(RespOptions options) throws IOException {
@@ -324,6 +329,7 @@ public final class RespDoor implements Metered, AutoCloseable {
   @Override
   public synchronized void close() {
     door.close();
+    sweeper.stop();
     Channel channel = listening;
     if (channel != null) {
       channel.close().awaitUninterruptibly();

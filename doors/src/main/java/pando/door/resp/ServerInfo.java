@@ -163,7 +163,7 @@ final class ServerInfo {
     total_net_input_bytes:%d
     total_net_output_bytes:%d
     rejected_connections:%d
-    expired_keys:0
+    expired_keys:%d
     evicted_keys:0
     keyspace_hits:%d
     keyspace_misses:%d
@@ -176,6 +176,7 @@ final class ServerInfo {
             door.sum(lane -> lane.bytesIn),
             door.sum(lane -> lane.bytesOut),
             door.clients().refused(),
+            door.keyspace().expiredCount(),
             door.sum(lane -> lane.hits),
             door.sum(lane -> lane.misses),
             door.sum(lane -> lane.refused + lane.failed));
@@ -210,9 +211,12 @@ final class ServerInfo {
   private String keyspace() {
     StringBuilder lines = new StringBuilder();
     long[] counts = door.keyspace().counts();
+    long[] timed = door.keyspace().timedCounts();
     for (int database = 0; database < counts.length; database++) {
       if (counts[database] > 0) {
-        lines.append("db%d:keys=%d,expires=0,avg_ttl=0\n".formatted(database, counts[database]));
+        lines.append(
+            "db%d:keys=%d,expires=%d,avg_ttl=0\n"
+                .formatted(database, counts[database], timed[database]));
       }
     }
     return lines.toString();

@@ -83,13 +83,14 @@ final class SetRepair {
   /** Gives a key a set of its own, unless its set is empty. */
   private void separate(Store store, byte[] name) {
     MemorySegment key = MemorySegment.ofArray(name);
-    if (!store.find(key)) {
+    if (!store.session().get(key)) {
       return;
     }
     double score = Stored.score(store.value());
     long shared = Stored.set(store.value());
+    long deadline = keyspace.deadline(store.value());
     if (empty.containsKey(shared)) {
-      removeKey(store, name);
+      boolean _ = store.remove(key);
       return;
     }
     long own = keyspace.newSet();
@@ -104,22 +105,19 @@ final class SetRepair {
         store.session().store(MemorySegment.ofArray(member), Sets.NOTHING);
       }
     }
-    store.session().store(key, Stored.setValue(score, own));
+    MemorySegment its = Stored.setValue(score, own);
+    store.session().store(key, keyspace.withDeadline(its, deadline));
   }
 
   /** What is not removed does no harm, and is found again. */
   private void remove(Store store) {
     try {
-      empty.values().forEach(key -> removeKey(store, key));
+      for (byte[] key : empty.values()) {
+        boolean _ = store.remove(MemorySegment.ofArray(key));
+      }
       strays.forEach(members -> removeMembers(store, members));
     } catch (LogFullException e) {
       LOG.log(Level.WARNING, "not all could be removed that is left of sets", e);
-    }
-  }
-
-  private void removeKey(Store store, byte[] key) {
-    if (store.session().remove(MemorySegment.ofArray(key))) {
-      keyspace.count(key[0], -1);
     }
   }
 

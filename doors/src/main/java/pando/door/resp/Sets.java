@@ -52,7 +52,7 @@ final class Sets {
   /** Returns whether a set has a member, which has room in front. */
   boolean has(byte[] members, byte[] member) {
     System.arraycopy(members, 0, member, 0, members.length);
-    return store.find(MemorySegment.ofArray(member));
+    return store.session().get(MemorySegment.ofArray(member));
   }
 
   /**

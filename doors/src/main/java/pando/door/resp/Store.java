@@ -7,10 +7,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import pando.durable.DurableByteSession;
 import pando.fabric.UnknownOutcomeException;
+import pando.fabric.memory.Closing;
 import pando.index.bytes.ByteReceiver;
 import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteVisitor;
@@ -34,6 +36,8 @@ class Store implements AutoCloseable {
 
   private final Keyspace keyspace;
   private final Consumer<Consumer<Store>> later;
+  private final Times times;
+  private final TimedChanges changes;
   private @Nullable ByteSession session;
 
   /** The same, if changes are in a log. */
@@ -46,9 +50,14 @@ class Store implements AutoCloseable {
   private long left = Long.MAX_VALUE;
   private boolean isInBackground = true;
 
+  /** When the request that runs has read the clock; 0 if it has not yet. */
+  private long now;
+
   Store(Keyspace keyspace, Consumer<Consumer<Store>> later) {
     this.keyspace = keyspace;
     this.later = later;
+    this.times = new Times(keyspace);
+    this.changes = new TimedChanges(this, times);
   }
 
   /**
@@ -61,6 +70,32 @@ class Store implements AutoCloseable {
     client = whose;
     left = work;
     isInBackground = work == Long.MAX_VALUE;
+    now = 0;
+  }
+
+  /** Begins what is not the request of a client, and may take as long as it likes. */
+  final void begin() {
+    client = null;
+    left = Long.MAX_VALUE;
+    isInBackground = true;
+    now = 0;
+  }
+
+  /** Returns the time at which the request sees all keys, in milliseconds since 1970. */
+  final long now() {
+    if (now == 0) {
+      now = keyspace.clock().millis();
+    }
+    return now;
+  }
+
+  /** Returns whether what has a deadline, or {@link Keyspace#NEVER}, is gone. */
+  final boolean isDue(long deadline) {
+    return deadline != Keyspace.NEVER && deadline < now();
+  }
+
+  private boolean isDue(MemorySegment stored) {
+    return isDue(keyspace.deadline(stored));
   }
 
   /** Gives the request, which is in the background, no longer than so much work. */
@@ -160,7 +195,7 @@ class Store implements AutoCloseable {
 
   /** Finds the value of a key, whatever it is. */
   final boolean find(MemorySegment key) {
-    return session().get(key);
+    return session().get(key) && !isDue(value());
   }
 
   /**
@@ -172,7 +207,11 @@ class Store implements AutoCloseable {
     if (!session().get(key)) {
       return false;
     }
-    requireString();
+    MemorySegment found = value();
+    if (isDue(found)) {
+      return false;
+    }
+    requireString(found);
     return true;
   }
 
@@ -182,14 +221,43 @@ class Store implements AutoCloseable {
    * @throws Refusal if it is a set
    */
   final void requireString() {
-    if (!keyspace.isString(value())) {
+    requireString(value());
+  }
+
+  private void requireString(MemorySegment value) {
+    if (!keyspace.isString(value)) {
       throw Refusal.wrongType();
     }
   }
 
+  /** Finds the entry with the greatest key at or below a key, of whatever database. */
+  final boolean floor(MemorySegment key) {
+    boolean found = session().floor(key);
+    while (found && isDue(value())) {
+      work(1);
+      found = session().lower(session().key());
+    }
+    return found;
+  }
+
+  /** Finds the entry with the least key at or above a key, of whatever database. */
+  final boolean ceiling(MemorySegment key) {
+    boolean found = session().ceiling(key);
+    while (found && isDue(value())) {
+      work(1);
+      found = session().higher(session().key());
+    }
+    return found;
+  }
+
   /** Looks several strings up together; of a keyspace in which they go so. */
   final void getAll(List<MemorySegment> keys, ByteReceiver receiver) {
-    session().getAll(keys, receiver);
+    now = 0; // a row of requests has not begun
+    session()
+        .getAll(
+            keys,
+            (i, value, failure) ->
+                receiver.receive(i, value == null || isDue(value) ? null : value, failure));
   }
 
   /** Stores several strings together; of a keyspace in which they go so. */
@@ -198,30 +266,75 @@ class Store implements AutoCloseable {
     session().storeAll(keys, strings, receiver);
   }
 
-  /** Stores a string in place of whatever a key has. */
-  void put(MemorySegment key, MemorySegment string) {
-    session().store(key, string);
+  /** Stores a value in place of whatever a key has. */
+  void put(MemorySegment key, MemorySegment value) {
+    if (keyspace.deadline(value) == Keyspace.NEVER) {
+      session().store(key, value); // the deadline before, if there was one, is left to the sweeper
+    } else {
+      boolean _ = changes.put(key, value);
+    }
   }
 
-  /** Stores a string if a key is not there; returns whether it was stored. */
-  boolean putIfAbsent(MemorySegment key, MemorySegment string) {
-    return session().putIfAbsent(key, string);
+  /** Stores a value if a key is not there; returns whether it was stored, else finds what is. */
+  final boolean putIfAbsent(MemorySegment key, MemorySegment value) {
+    while (!changes.putIfAbsent(key, value)) {
+      if (!isDue(value())) {
+        return false;
+      }
+      if (replace(key, value(), value)) {
+        replaced(key, value());
+        return true;
+      }
+    }
+    added(key);
+    return true;
   }
 
-  /** Stores a string if a key is there, whatever it has; returns whether it was stored. */
-  boolean update(MemorySegment key, MemorySegment string) {
-    return session().update(key, string);
+  /**
+   * Stores a string in place of another value, compares that as it stores, and begins again if it
+   * has changed meanwhile. Finds the value that it replaces.
+   *
+   * @param how what is wanted of the value that is there
+   * @return whether the key was there
+   * @throws Refusal if it is a set, and a string is wanted
+   */
+  final boolean exchange(MemorySegment key, MemorySegment string, Exchange how) {
+    while (true) {
+      boolean found = find(key);
+      if (found && how.onlyString()) {
+        requireString();
+      }
+      MemorySegment its =
+          found && how.keepsDeadline()
+              ? keyspace.withDeadline(string, keyspace.deadline(value()))
+              : string;
+      boolean done = found ? replace(key, value(), its) : !how.create() || putIfAbsent(key, its);
+      if (done) {
+        if (found) {
+          replaced(key, value());
+        }
+        return found;
+      }
+    }
   }
+
+  /**
+   * How a string takes the place of another value.
+   *
+   * @param create whether it is stored, too, if the key is not there
+   * @param onlyString whether that value must be a string
+   * @param keepsDeadline whether the key keeps its deadline
+   */
+  record Exchange(boolean create, boolean onlyString, boolean keepsDeadline) {}
 
   /**
    * Stores a string, and finds the one that it replaces, in one step.
    *
-   * @param create whether it is stored, too, if the key is not there
    * @return whether the key was there
    * @throws Refusal if it is a set
    */
-  boolean exchange(MemorySegment key, MemorySegment string, boolean create) {
-    return create ? session().put(key, string) : session().update(key, string);
+  boolean exchange(MemorySegment key, MemorySegment string) {
+    return changes.put(key, string) && !isDue(value());
   }
 
   /**
@@ -230,18 +343,116 @@ class Store implements AutoCloseable {
    * @throws Refusal if it is a set
    */
   boolean take(MemorySegment key) {
-    return session().remove(key);
+    return changes.remove(key) && !isDue(value());
   }
 
-  /** Replaces a string that is expected; returns whether it was there. */
-  final boolean replace(MemorySegment key, MemorySegment expected, MemorySegment string) {
-    return session().replace(key, expected, string);
+  /** Replaces a value that is expected; returns whether it was there. */
+  final boolean replace(MemorySegment key, MemorySegment expected, MemorySegment value) {
+    return changes.replace(key, expected, value);
+  }
+
+  /**
+   * Replaces a string that is expected, whatever its deadline is, which it keeps; returns whether
+   * it was there.
+   *
+   * @param expected without a deadline, and so is the other one
+   * @throws Refusal if there is a set
+   */
+  final boolean compareAndSet(MemorySegment key, MemorySegment expected, MemorySegment string) {
+    boolean done = replace(key, expected, string);
+    while (!done) {
+      MemorySegment its = value(); // empty if the key is not there
+      if (its.byteSize() == 0 || isDue(its)) {
+        return false;
+      }
+      requireString();
+      if (keyspace.payload(its).mismatch(keyspace.payload(expected)) >= 0) {
+        return false;
+      }
+      done = replace(key, its, keyspace.withDeadline(string, keyspace.deadline(its)));
+    }
+    return true;
+  }
+
+  /**
+   * Gives a key another deadline, or {@link Keyspace#NEVER}, if it still has a value.
+   *
+   * @return whether it had; that value is found then
+   */
+  boolean date(MemorySegment key, MemorySegment expected, long deadline) {
+    return replace(key, expected, keyspace.withDeadline(expected, deadline));
+  }
+
+  /**
+   * Lets a key that still has a value expire: at once, if the deadline has passed.
+   *
+   * @return whether it had; that value is found then
+   */
+  final boolean expire(MemorySegment key, MemorySegment expected, long deadline) {
+    return deadline <= now() ? removeWhole(key, expected) : date(key, expected, deadline);
+  }
+
+  /**
+   * Removes a value that is expected, with whatever belongs to it; returns whether it was there.
+   */
+  private boolean removeWhole(MemorySegment key, MemorySegment expected) {
+    boolean removed = remove(key, expected);
+    if (removed) {
+      replaced(key, value());
+    }
+    return removed;
+  }
+
+  /**
+   * Removes keys that are due.
+   *
+   * @param most how many at the most
+   * @return how many deadlines were looked at, which have passed
+   */
+  final int removeDue(int most) {
+    List<Times.Due> due = times.before(now(), most);
+    for (Times.Due each : due) {
+      keyspace.checkGoesOn();
+      if (isExpired(each.key())) {
+        boolean _ = changing(each.key(), () -> removeWhole(each.key(), value()));
+      }
+      times.discard(each.millis(), each.key());
+    }
+    return due.size();
   }
 
   /** Removes a value that is expected; returns whether it was there. */
-  boolean remove(MemorySegment key, MemorySegment expected) {
-    return session().remove(key, expected);
+  final boolean remove(MemorySegment key, MemorySegment expected) {
+    boolean removed = changes.remove(key, expected);
+    if (removed) {
+      removed(key);
+    }
+    return removed;
   }
+
+  /** Removes a key with whatever it has; returns whether it was there. */
+  final boolean remove(MemorySegment key) {
+    boolean found = changes.remove(key);
+    boolean wasThere = found && !isDue(value());
+    if (found) {
+      removed(key);
+      replaced(key, value());
+    }
+    return wasThere;
+  }
+
+  final TimedChanges changes() {
+    return changes;
+  }
+
+  /** Takes note of a key that is there now. */
+  void added(MemorySegment key) {}
+
+  /** Takes note of a key that is not there any more. */
+  void removed(MemorySegment key) {}
+
+  /** Gives up what a key had, in whose place there is something else now, or nothing. */
+  void replaced(MemorySegment key, MemorySegment before) {}
 
   /**
    * Gives a key another name: it has both for a moment. If the key changes meanwhile, the name has
@@ -308,14 +519,26 @@ class Store implements AutoCloseable {
         });
   }
 
+  /** Returns whether a key is still there that has expired. */
+  final boolean isExpired(MemorySegment key) {
+    return session().get(key) && isDue(value());
+  }
+
+  /** Does something at once, or where several keys are operated on at one moment, behind that. */
+  void afterwards(Runnable task) {
+    task.run();
+  }
+
+  /** Changes a key that is no argument of the command, or in another database. */
+  boolean changing(MemorySegment key, BooleanSupplier change) {
+    return change.getAsBoolean();
+  }
+
   /** Begins a command's change of some keys, for clients that watch them. */
   void beginChange(RespCall call, CommandKeys keys) {}
 
   /** Ends a command's change of some keys. */
   void endChange(RespCall call, CommandKeys keys) {}
-
-  /** Gives up what a key had, in whose place there is something else now. */
-  void replaced(MemorySegment key, MemorySegment before) {}
 
   /**
    * Copies what a key has to another key.
@@ -339,11 +562,6 @@ class Store implements AutoCloseable {
     return true;
   }
 
-  /** Removes a key with whatever it has; returns whether it was there. */
-  boolean remove(MemorySegment key) {
-    return session().remove(key);
-  }
-
   /** Returns the number of keys of a database. */
   long count(int database) {
     byte[] prefix = keyspace.prefix(database);
@@ -355,12 +573,7 @@ class Store implements AutoCloseable {
    *
    * @throws Refusal if the door closes meanwhile
    */
-  void clear(int database) {
-    clear(database, session()::discard);
-  }
-
-  /** Removes all keys of a database, each in a way of its own. */
-  final void clear(int database, Consumer<MemorySegment> remove) {
+  final void clear(int database) {
     byte[] prefix = keyspace.prefix(database);
     byte[] behind = Stored.behindAll(prefix);
     byte[] from = prefix;
@@ -368,7 +581,10 @@ class Store implements AutoCloseable {
       keyspace.checkGoesOn();
       List<byte[]> some = keys(from, behind);
       work((long) REMOVAL_WORK * some.size());
-      some.forEach(key -> remove.accept(MemorySegment.ofArray(key)));
+      for (byte[] key : some) {
+        MemorySegment its = MemorySegment.ofArray(key);
+        boolean _ = changing(its, () -> remove(its));
+      }
       from = some.isEmpty() ? null : behind(some.getLast());
     }
   }
@@ -378,12 +594,12 @@ class Store implements AutoCloseable {
     return Stored.behind(key, keyspace.strings().keyBytesMax());
   }
 
-  /** Returns some keys of a range, the first ones. */
+  /** Returns some keys of a range, the first ones, also those that are due. */
   final List<byte[]> keys(byte[] from, byte @Nullable [] to) {
     return keys(from, to, REMOVED_AT_ONCE);
   }
 
-  /** Returns the first keys of a range, so many at the most. */
+  /** Returns the first keys of a range, also those that are due, so many at the most. */
   final List<byte[]> keys(byte[] from, byte @Nullable [] to, int most) {
     List<byte[]> keys = new ArrayList<>();
     byte @Nullable [] end = keyspace.endOf(to);
@@ -400,9 +616,11 @@ class Store implements AutoCloseable {
   }
 
   /**
-   * Visits entries from the least key to that before {@code to}, or the other way round.
+   * Visits entries from the least key to that before {@code to}, or the other way round. Those that
+   * are due are passed over.
    *
    * @param to the first key behind the range, {@code null} if it has no end
+   * @return how many were visited
    * @throws Refusal if the door closes meanwhile, or the client is gone
    * @throws TooLong if there are too many for an event loop
    */
@@ -412,18 +630,59 @@ class Store implements AutoCloseable {
     if (end != null && Arrays.compareUnsigned(from, end) >= 0) {
       return 0;
     }
+    Passing passing = new Passing(visitor, limit < Long.MAX_VALUE);
     MemorySegment least = MemorySegment.ofArray(from);
     MemorySegment behind = end == null ? null : MemorySegment.ofArray(end);
-    ByteVisitor whileOpen =
-        (key, value) -> {
-          keyspace.checkGoesOn();
-          checkClient();
-          work(1 + (key.byteSize() + value.byteSize()) / BYTES_OF_WORK);
-          return visitor.visit(key, value);
-        };
-    return down
-        ? session().scanDown(behind, least, limit, whileOpen)
-        : session().scan(least, behind, limit, whileOpen);
+    long visited = 0;
+    long rest = limit;
+    while (rest > 0) { // as many more as were passed over
+      passing.passed = 0;
+      long some =
+          down
+              ? session().scanDown(behind, least, rest, passing)
+              : session().scan(least, behind, rest, passing);
+      visited += some - passing.passed;
+      boolean goesOn = some == rest && passing.goesOn;
+      rest = goesOn ? passing.passed : 0;
+      if (rest > 0) {
+        byte[] last = passing.last;
+        byte[] next = down ? last : behind(last);
+        rest = next == null ? 0 : rest;
+        least = down || next == null ? least : MemorySegment.ofArray(next);
+        behind = down ? MemorySegment.ofArray(last) : behind;
+      }
+    }
+    return visited;
+  }
+
+  /** Visits what is not due, and counts what is. */
+  private final class Passing implements ByteVisitor {
+    private final ByteVisitor visitor;
+    private final boolean isLimited;
+    long passed;
+    boolean goesOn = true;
+
+    /** The key that was visited last or passed over, once one is. */
+    byte[] last = {};
+
+    Passing(ByteVisitor visitor, boolean isLimited) {
+      this.visitor = visitor;
+      this.isLimited = isLimited;
+    }
+
+    @Override
+    public boolean visit(MemorySegment key, MemorySegment value) {
+      keyspace.checkGoesOn();
+      checkClient();
+      work(1 + (key.byteSize() + value.byteSize()) / BYTES_OF_WORK);
+      boolean isPassed = isDue(value);
+      passed += isPassed ? 1 : 0;
+      if (isLimited && passed > 0) {
+        last = key.toArray(JAVA_BYTE);
+      }
+      goesOn = isPassed || visitor.visit(key, value);
+      return goesOn;
+    }
   }
 
   private void checkClient() {
@@ -433,12 +692,16 @@ class Store implements AutoCloseable {
     }
   }
 
-  /** Closes the session; an operation that follows opens another one. */
+  /** Closes the sessions; an operation that follows opens others. */
   @Override
   public final void close() {
     ByteSession its = session;
     session = null;
     durable = null;
+    Closing.all(List.of(times::close, () -> close(its)));
+  }
+
+  private static void close(@Nullable ByteSession its) {
     if (its != null) {
       its.close();
     }

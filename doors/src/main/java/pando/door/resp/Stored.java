@@ -25,7 +25,21 @@ final class Stored {
   static boolean isValue(MemorySegment value) {
     long length = value.byteSize();
     byte kind = length == 0 ? -1 : value.get(JAVA_BYTE, 0);
-    return kind == Keyspace.STRING || (kind == OwnKeyspace.SET && length == SET_BYTES);
+    boolean isTimed = (kind & OwnKeyspace.TIMED) != 0;
+    long untimed = isTimed ? length - Long.BYTES : length;
+    return (kind & ~(OwnKeyspace.SET | OwnKeyspace.TIMED)) == 0
+        && ((kind & OwnKeyspace.SET) == 0 ? untimed > 0 : untimed == SET_BYTES)
+        && (!isTimed || big(value, untimed) > Keyspace.NEVER);
+  }
+
+  /** Returns whether a door may have stored an entry of {@link Times}. */
+  static boolean isTime(MemorySegment key, MemorySegment value) {
+    int keyAt = 1 + Long.BYTES;
+    return value.byteSize() == 0
+        && key.byteSize() > keyAt
+        && big(key, 1) > Keyspace.NEVER
+        && key.get(JAVA_BYTE, keyAt) >= 0
+        && key.get(JAVA_BYTE, keyAt) < OwnKeyspace.DATABASES;
   }
 
   static long big(MemorySegment bytes, long offset) {

@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
+import pando.door.resp.Store.Exchange;
 import pando.index.bytes.BatchFailure;
 import pando.index.bytes.BatchSize;
 
@@ -29,8 +31,12 @@ final class StringCommands {
         new Command("SET", -3, StringCommands::set),
         new Command(
             "SETNX", 3, call -> call.reply(call.store.putIfAbsent(call.key(1), call.string(2)))),
-        new Command("GETSET", 3, call -> exchange(call, true)),
-        new Command("GETDEL", 2, StringCommands::getDel),
+        new Command("SETEX", 4, call -> setUntil(call, "SETEX", Deadline.EX)),
+        new Command("PSETEX", 4, call -> setUntil(call, "PSETEX", Deadline.PX)),
+        new Command(
+            "GETSET", 3, call -> reply(call, call.store.exchange(call.key(1), call.string(2)))),
+        new Command("GETDEL", 2, call -> reply(call, call.store.take(call.key(1)))),
+        new Command("GETEX", -2, StringCommands::getUntil),
         new Command("MGET", -2, StringCommands::mGet),
         new Command("MSET", -3, StringCommands::mSet),
         new Command("MSETNX", -3, StringCommands::mSetNx),
@@ -204,73 +210,67 @@ final class StringCommands {
   }
 
   private static void set(RespCall call) {
-    boolean onlyNew = false;
-    boolean onlyKnown = false;
-    boolean get = false;
-    for (int i = 3; i < call.request.count(); i++) {
-      if (call.request.is(i, "NX")) {
-        onlyNew = true;
-      } else if (call.request.is(i, "XX")) {
-        onlyKnown = true;
-      } else if (call.request.is(i, "GET")) {
-        get = true;
-      } else {
-        throw option(call, i);
+    StringOptions options = StringOptions.of(call.request, "SET", 3);
+    MemorySegment key = call.key(1);
+    MemorySegment string = call.string(2, options.deadline(call));
+    boolean stored;
+    boolean found;
+    if (options.onlyNew()) {
+      stored = call.store.putIfAbsent(key, string);
+      found = !stored;
+      if (found && options.get()) {
+        call.store.requireString();
       }
+    } else if (options.keepsDeadline() || options.onlyKnown()) {
+      boolean create = !options.onlyKnown();
+      found =
+          call.store.exchange(
+              key, string, new Exchange(create, options.get(), options.keepsDeadline()));
+      stored = found || create;
+    } else if (options.get()) {
+      found = call.store.exchange(key, string);
+      stored = true;
+    } else {
+      call.store.put(key, string);
+      found = false;
+      stored = true;
     }
-    if (onlyNew && onlyKnown) {
-      throw Refusal.syntax();
-    }
-    if (get && onlyNew) {
-      getOrPut(call);
-    } else if (get) {
-      exchange(call, !onlyKnown);
-    } else if (stored(call, onlyNew, onlyKnown)) {
+    if (options.get()) {
+      reply(call, found);
+    } else if (stored) {
       call.replies.ok();
     } else {
       call.replies.nil();
     }
   }
 
-  private static Refusal option(RespCall call, int i) {
-    for (String expiry : List.of("EX", "PX", "EXAT", "PXAT", "KEEPTTL")) {
-      if (call.request.is(i, expiry)) {
-        return Refusal.notSupported("SET " + expiry, Unsupported.NO_EXPIRY);
-      }
-    }
-    return Refusal.syntax();
-  }
-
-  private static boolean stored(RespCall call, boolean onlyNew, boolean onlyKnown) {
+  private static void setUntil(RespCall call, String command, Deadline how) {
     MemorySegment key = call.key(1);
-    MemorySegment string = call.string(2);
-    if (onlyNew) {
-      return call.store.putIfAbsent(key, string);
-    }
-    if (onlyKnown) {
-      return call.store.update(key, string);
-    }
-    call.store.put(key, string);
-    return true;
+    call.store.put(key, call.string(3, how.positive(call, 2, command)));
+    call.replies.ok();
   }
 
-  /** Returns the string that is there; stores one if there is none. */
-  private static void getOrPut(RespCall call) {
-    if (call.store.putIfAbsent(call.key(1), call.string(2))) {
-      call.replies.nil();
-    } else {
-      call.store.requireString();
-      call.replyValue();
+  /** Replies with a string, and gives it another deadline. */
+  private static void getUntil(RespCall call) {
+    StringOptions options = StringOptions.of(call.request, "GETEX", 2);
+    MemorySegment key = call.key(1);
+    boolean found;
+    boolean done;
+    do {
+      found = call.store.findString(key);
+      done = !found || isDated(call, options, key);
+    } while (!done);
+    reply(call, call.hit(found));
+  }
+
+  private static boolean isDated(RespCall call, StringOptions options, MemorySegment key) {
+    long deadline = options.deadline(call);
+    MemorySegment string = call.store.value();
+    if (deadline != Keyspace.NEVER) {
+      return call.store.expire(key, string, deadline);
     }
-  }
-
-  /** Stores a string in place of another one, which is the reply. */
-  private static void exchange(RespCall call, boolean create) {
-    reply(call, call.store.exchange(call.key(1), call.string(2), create));
-  }
-
-  private static void getDel(RespCall call) {
-    reply(call, call.store.take(call.key(1)));
+    boolean expires = call.keyspace.deadline(string) != Keyspace.NEVER;
+    return !(options.persists() && expires) || call.store.date(key, string, Keyspace.NEVER);
   }
 
   /** Replies with the string that was found last, if there was one. */
@@ -283,8 +283,12 @@ final class StringCommands {
   }
 
   private static void strLen(RespCall call) {
-    boolean found = call.hit(call.store.findString(call.key(1)));
-    call.replies.integer(found ? call.store.value().byteSize() - call.keyspace.markBytes : 0);
+    call.replies.integer(length(call, call.hit(call.store.findString(call.key(1)))));
+  }
+
+  /** Returns the length of the string that was found last, if there was one. */
+  private static int length(RespCall call, boolean found) {
+    return found ? call.keyspace.payloadBytes(call.store.value()) : 0;
   }
 
   /** Replies with a part of a string; places below 0 count from its end. */
@@ -292,16 +296,15 @@ final class StringCommands {
     long start = call.request.integer(2);
     long end = call.request.integer(3);
     boolean found = call.hit(call.store.findString(call.key(1)));
-    int markBytes = call.keyspace.markBytes;
-    long length = found ? call.store.value().byteSize() - markBytes : 0;
+    long length = length(call, found);
     boolean isReversed = start < 0 && end < 0 && start > end;
     long from = Math.max(start < 0 ? length + start : start, 0);
     long last = Math.min(Math.max(end < 0 ? length + end : end, 0), length - 1);
     if (isReversed || from > last) {
       call.replies.bulk("");
     } else {
-      MemorySegment value = call.store.value();
-      call.replies.bulkBehind(value.asSlice(markBytes + from, last - from + 1), 0);
+      int skipped = call.keyspace.markBytes + (int) from;
+      call.replies.bulk(call.store.value(), skipped, (int) (last - from) + 1);
     }
   }
 
@@ -311,48 +314,52 @@ final class StringCommands {
     if (offset < 0) {
       throw new Refusal("ERR offset is out of range");
     }
-    MemorySegment key = call.key(1);
     MemorySegment part = call.request.argument(3);
-    int markBytes = call.keyspace.markBytes;
+    if (part.byteSize() == 0) {
+      call.replies.integer(length(call, call.store.findString(call.key(1))));
+      return;
+    }
+    long end = offset + Math.min(part.byteSize(), Long.MAX_VALUE - offset);
+    write(call, part, _ -> offset, length -> Math.max(length, end));
+  }
+
+  private static void append(RespCall call) {
+    MemorySegment more = call.request.argument(2);
+    write(call, more, length -> length, length -> length + more.byteSize());
+  }
+
+  /**
+   * Writes bytes into a string, which keeps its deadline; replies with its length.
+   *
+   * @param start where they begin, by how long the string is
+   * @param sum how long it is going to be, by how long it is
+   */
+  private static void write(
+      RespCall call, MemorySegment part, LongUnaryOperator start, LongUnaryOperator sum) {
+    Keyspace keyspace = call.keyspace;
+    MemorySegment key = call.key(1);
     while (true) {
       boolean found = call.store.findString(key);
       MemorySegment before = found ? call.store.value() : NOTHING;
-      long length = found ? before.byteSize() - markBytes : 0;
-      if (part.byteSize() == 0) {
-        call.replies.integer(length);
-        return;
-      }
-      long end = offset + Math.min(part.byteSize(), Long.MAX_VALUE - offset);
-      checkSum(call, end);
-      byte[] bytes = new byte[markBytes + Math.toIntExact(Math.max(length, end))];
-      MemorySegment after = MemorySegment.ofArray(bytes);
-      after.copyFrom(before);
-      after.asSlice(markBytes + offset).copyFrom(part);
-      boolean done =
-          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
-      if (done) {
-        call.replies.integer(bytes.length - markBytes);
+      int length = length(call, found);
+      long deadline = keyspace.deadline(before);
+      long bytes = sum.applyAsLong(length);
+      checkSum(call, bytes);
+      byte[] room = keyspace.room(bytes, deadline);
+      MemorySegment after = MemorySegment.ofArray(room);
+      MemorySegment.copy(before, 0, after, 0, found ? keyspace.markBytes + length : 0);
+      after.asSlice(keyspace.markBytes + start.applyAsLong(length)).copyFrom(part);
+      if (stored(call, key, found, before, keyspace.stored(room, deadline))) {
+        call.replies.integer(bytes);
         return;
       }
     }
   }
 
-  private static void append(RespCall call) {
-    MemorySegment key = call.key(1);
-    MemorySegment more = call.string(2);
-    int markBytes = call.keyspace.markBytes;
-    while (true) {
-      boolean found = call.store.findString(key);
-      MemorySegment before = found ? call.store.value() : NOTHING;
-      checkSum(call, (found ? before.byteSize() - markBytes : 0) + more.byteSize() - markBytes);
-      MemorySegment after = found ? joined(before, more.asSlice(markBytes)) : more;
-      boolean done =
-          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
-      if (done) {
-        call.replies.integer(after.byteSize() - markBytes);
-        return;
-      }
-    }
+  /** Stores a string in place of the one that was found, if any; returns whether none has come. */
+  private static boolean stored(
+      RespCall call, MemorySegment key, boolean found, MemorySegment before, MemorySegment after) {
+    return found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
   }
 
   /** Checks how long a string is going to be that is made of two. */
@@ -362,13 +369,6 @@ final class StringCommands {
       throw new Refusal(
           "ERR string exceeds maximum allowed size: bytes=" + bytes + ", maximum=" + most);
     }
-  }
-
-  private static MemorySegment joined(MemorySegment one, MemorySegment other) {
-    byte[] both = new byte[Math.toIntExact(one.byteSize() + other.byteSize())];
-    MemorySegment.copy(one, JAVA_BYTE, 0, both, 0, (int) one.byteSize());
-    MemorySegment.copy(other, JAVA_BYTE, 0, both, (int) one.byteSize(), (int) other.byteSize());
-    return MemorySegment.ofArray(both);
   }
 
   private static void decrBy(RespCall call) {
@@ -385,14 +385,18 @@ final class StringCommands {
       boolean found = call.store.findString(key);
       MemorySegment before = found ? call.store.value() : NOTHING;
       long sum = sum(found ? call.integer(before) : 0, more);
-      MemorySegment after = call.string(sum);
-      boolean done =
-          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
-      if (done) {
+      MemorySegment after = until(call, before, call.number(sum));
+      if (stored(call, key, found, before, after)) {
         call.replies.integer(sum);
         return;
       }
     }
+  }
+
+  /** Returns a string without a deadline with that of the one before. */
+  private static MemorySegment until(RespCall call, MemorySegment before, MemorySegment string) {
+    long deadline = call.keyspace.deadline(before);
+    return deadline == Keyspace.NEVER ? string : call.keyspace.withDeadline(string, deadline);
   }
 
   private static void addDecimal(RespCall call) {
@@ -401,16 +405,13 @@ final class StringCommands {
     while (true) {
       boolean found = call.store.findString(key);
       MemorySegment before = found ? call.store.value() : NOTHING;
-      byte[] digits = before.toArray(JAVA_BYTE);
-      String sum =
-          Decimals.sum(
-              found ? new String(digits, markBytes, digits.length - markBytes, ISO_8859_1) : "0",
-              call.request.text(2));
+      String digits =
+          found ? new String(call.keyspace.payload(before).toArray(JAVA_BYTE), ISO_8859_1) : "0";
+      String sum = Decimals.sum(digits, call.request.text(2));
       byte[] stored = ("\0" + sum).getBytes(ISO_8859_1);
-      MemorySegment after = MemorySegment.ofArray(stored).asSlice(1L - markBytes);
-      boolean done =
-          found ? call.store.replace(key, before, after) : call.store.putIfAbsent(key, after);
-      if (done) {
+      MemorySegment after =
+          until(call, before, MemorySegment.ofArray(stored).asSlice(1L - markBytes));
+      if (stored(call, key, found, before, after)) {
         call.replies.bulk(stored, 1, stored.length - 1);
         return;
       }
@@ -420,7 +421,7 @@ final class StringCommands {
   /** Returns how Redis encodes a new string such as the one that was found last. */
   static String encoding(RespCall call) {
     MemorySegment stored = call.store.value();
-    long length = stored.byteSize() - call.keyspace.markBytes;
+    long length = call.keyspace.payloadBytes(stored);
     try {
       long _ = call.integer(stored);
       return "int";

@@ -201,7 +201,9 @@ final class TransactionCommands {
   private static void run(RespCall call, List<RespRequest> requests, List<Watched> watched) {
     KeyVersions versions = ((OwnStore) call.store).own().versions();
     for (Watched key : watched) {
-      if (key.version() == KeyVersions.CHANGING || versions.version(key.hash()) != key.version()) {
+      if (key.version() == KeyVersions.CHANGING
+          || versions.version(key.hash()) != key.version()
+          || call.store.isExpired(key.key())) {
         call.replies.noArray();
         return;
       }

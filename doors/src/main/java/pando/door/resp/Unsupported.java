@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 
 /** Commands of Redis that a door does not have, each with the reason. Immutable. */
 final class Unsupported {
-  static final String NO_EXPIRY = "keys do not expire, as the index has no clock yet";
   static final String NO_TRANSACTIONS =
       "others change the keys, too, here; PANDO.CAS, SET NX, GETSET and INCR are atomic";
   static final String ONE_SCORE = "all members of a set have one score here";
@@ -26,12 +25,6 @@ final class Unsupported {
   static final Unsupported OWN =
       new Unsupported(
           reasons(
-              entry(
-                  NO_EXPIRY,
-                  """
-                  EXPIRE EXPIREAT EXPIRETIME GETEX MSETEX PERSIST PEXPIRE PEXPIREAT PEXPIRETIME PSETEX
-                  PTTL SETEX TTL\
-                  """),
               entry(
                   "there are no scripts; PANDO.CAS compares and sets",
                   "EVAL EVALSHA EVALSHA_RO EVAL_RO FCALL FCALL_RO FUNCTION SCRIPT"),
@@ -98,7 +91,7 @@ final class Unsupported {
               entry(
                   "not part of this server",
                   """
-                  ACL DEBUG DUMP LATENCY LCS MODULE MOVE RESTORE SHUTDOWN SLOWLOG SWAPDB\
+                  ACL DEBUG DUMP LATENCY LCS MODULE MOVE MSETEX RESTORE SHUTDOWN SLOWLOG SWAPDB\
                   """)));
 
   /** What a door does not have to keys that others change, too. */

@@ -35,6 +35,9 @@ final class HookedStrings implements ByteStrings {
 
   volatile Consumer<String> behind = HookedStrings::nothing;
 
+  /** Whether there are hooks at {@link Times}, too, which the door looks at now and then. */
+  volatile boolean hooksTimes;
+
   HookedStrings(ByteStrings strings, int keyBytesMax) {
     this(strings, keyBytesMax, false);
   }
@@ -69,6 +72,9 @@ final class HookedStrings implements ByteStrings {
 
   @Override
   public ByteSession session() {
+    if (!hooksTimes && isForTimes()) {
+      return strings.session();
+    }
     before.accept("session");
     ByteSession session = strings.session();
     return (ByteSession)
@@ -82,6 +88,12 @@ final class HookedStrings implements ByteStrings {
               before.accept(method.getName());
               return InvocationHandler.invokeDefault(proxy, method, arguments);
             });
+  }
+
+  private static boolean isForTimes() {
+    return StackWalker.getInstance()
+        .walk(
+            frames -> frames.anyMatch(frame -> frame.getClassName().equals(Times.class.getName())));
   }
 
   private @Nullable Object run(ByteSession session, Method method, Object @Nullable [] arguments)

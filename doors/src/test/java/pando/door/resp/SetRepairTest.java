@@ -34,6 +34,12 @@ class SetRepairTest {
           "RENAME more name",
           "ZADD last 5 j 5 k 5 l",
           "COPY other last REPLACE",
+          "ZADD timed 6 m 6 n",
+          "PEXPIREAT timed 33177117420123",
+          "RENAME timed moved",
+          "COPY moved copied",
+          "PERSIST copied",
+          "EXPIRE moved -1",
           "ZREMRANGEBYLEX last - +",
           "SET string s",
           "RENAME string other");
@@ -44,7 +50,7 @@ class SetRepairTest {
     try (ByteSession session = strings.session()) {
       session.scan(
           MemorySegment.ofArray(new byte[] {OwnKeyspace.DATABASES}),
-          null,
+          MemorySegment.ofArray(new byte[] {OwnKeyspace.TIMES}),
           Long.MAX_VALUE,
           (key, _) -> {
             members.merge(Stored.big(key, 1), 1, Integer::sum);
@@ -63,7 +69,7 @@ class SetRepairTest {
           MemorySegment.ofArray(new byte[] {1}),
           Long.MAX_VALUE,
           (_, value) -> {
-            if (value.get(JAVA_BYTE, 0) == OwnKeyspace.SET) {
+            if ((value.get(JAVA_BYTE, 0) & OwnKeyspace.SET) != 0) {
               sets.add(Stored.set(value));
             }
             return true;
@@ -135,8 +141,8 @@ class SetRepairTest {
   private static void count(Map<String, String> left, List<String> keys, int[] mended) {
     Map<String, Integer> named = new HashMap<>();
     left.forEach((key, value) -> {
-      if (key.charAt(0) == 0 && value.charAt(0) == OwnKeyspace.SET) {
-        named.merge(value.substring(value.length() - Long.BYTES), 1, Integer::sum);
+      if (key.charAt(0) == 0 && (value.charAt(0) & OwnKeyspace.SET) != 0) {
+        named.merge(value.substring(9, 17), 1, Integer::sum);
       }
     });
     List<String> names = left.keySet().stream().filter(key -> key.charAt(0) == 0).toList();

@@ -2,6 +2,7 @@ package pando.door.resp;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 import pando.fabric.Fabric;
 import pando.index.Pools;
@@ -29,12 +30,12 @@ record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCl
 
     static final int SHORT_BYTES = 4;
 
-    private RespDoor door(ByteIndex index, RespOptions options) throws IOException {
+    private Keyspace keyspace(ByteIndex index, LongSupplier clock) {
       return switch (this) {
-        case OWN -> RespDoor.open(index, options);
-        case SHARED -> RespDoor.openShared(index, options);
-        case SHARED_SHORT -> RespDoor.openShared(new HookedStrings(index, SHORT_BYTES), options);
-        case REMOTE -> RespDoor.openShared(remote(index), options);
+        case OWN -> new OwnKeyspace(index, index, clock);
+        case SHARED -> new SharedKeyspace(index, clock);
+        case SHARED_SHORT -> new SharedKeyspace(new HookedStrings(index, SHORT_BYTES), clock);
+        case REMOTE -> new SharedKeyspace(remote(index), clock);
       };
     }
   }
@@ -52,11 +53,21 @@ record TestDoor(Fabric fabric, ByteIndex index, RespDoor door) implements AutoCl
   }
 
   static TestDoor open(Form form, UnaryOperator<RespOptions> options) throws IOException {
+    return open(form, options, System::currentTimeMillis);
+  }
+
+  /** Opens a door with a clock, which returns milliseconds since 1970. */
+  static TestDoor open(Form form, LongSupplier clock) throws IOException {
+    return open(form, UnaryOperator.identity(), clock);
+  }
+
+  private static TestDoor open(Form form, UnaryOperator<RespOptions> options, LongSupplier clock)
+      throws IOException {
     Fabric fabric = Pools.open(2, 128 << 20, 1);
     ByteIndex index = ByteIndex.create(fabric, indexOptions());
     try {
       RespOptions its = options.apply(RespOptions.loopback(0).withEventLoops(2));
-      return new TestDoor(fabric, index, form.door(index, its));
+      return new TestDoor(fabric, index, RespDoor.open(form.keyspace(index, clock), its));
     } catch (Throwable e) {
       index.close();
       fabric.close();

@@ -9,7 +9,7 @@ import pando.index.Partitioning;
 
 /**
  * Finds the range of a table that has a byte string, the least key above another one, and the keys
- * that named maps have.
+ * that are reserved.
  */
 public final class KeyBounds {
   private static final byte[] RESERVED = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -17,8 +17,9 @@ public final class KeyBounds {
   private KeyBounds() {}
 
   /**
-   * Returns the first of the keys that named maps have in byte strings that others share: nine
-   * bytes 0xFF, as eight of them are {@link Long#MAX_VALUE}, a usual key. All other keys are below.
+   * Returns the first of the keys that named maps, and doors for what expires, have in byte strings
+   * that others share: nine bytes 0xFF, as eight of them are {@link Long#MAX_VALUE}, a usual key.
+   * All other keys are below.
    */
   public static MemorySegment reserved() {
     return MemorySegment.ofArray(RESERVED.clone());

@@ -1,0 +1,92 @@
+package pando.door.resp;
+
+import java.lang.System.Logger.Level;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Removes keys that are due, as nobody may ask for them any more: now and then, in the {@link
+ * Background}, some at a time. Whether it comes early or late is not to be seen but in the room
+ * that they take. Doors to the same keys may sweep them at the same time. Thread-safe.
+ */
+final class Sweeper {
+  private static final System.Logger LOG = System.getLogger(Sweeper.class.getName());
+  private static final long PERIOD_MILLIS = 300;
+
+  /** How many keys are removed before others have a turn in the background. */
+  private static final int AT_ONCE = 1000;
+
+  private final Door door;
+  private final AtomicBoolean runs = new AtomicBoolean();
+  private @Nullable ScheduledFuture<?> turns;
+  private boolean hasFailed;
+
+  Sweeper(Door door) {
+    this.door = door;
+  }
+
+  /** Begins. */
+  synchronized void start(ScheduledExecutorService timer) {
+    turns =
+        timer.scheduleWithFixedDelay(
+            this::sweep, PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** Begins no more; what runs ends soon if the door closes. */
+  synchronized void stop() {
+    if (turns != null) {
+      turns.cancel(false);
+    }
+  }
+
+  /** Has the background sweep, unless it does already or there is nothing that could be due. */
+  private void sweep() {
+    if (door.keyspace().mayHaveTimes() && runs.compareAndSet(false, true)) {
+      goOn();
+    }
+  }
+
+  private void goOn() {
+    boolean isTaken = false;
+    try {
+      door.background().run(lane -> sweep(lane.store));
+      isTaken = true;
+    } catch (RejectedExecutionException e) {
+      // The door has closed.
+    } finally {
+      if (!isTaken) {
+        runs.set(false);
+      }
+    }
+  }
+
+  private void sweep(Store store) {
+    boolean mayHaveMore = false;
+    try {
+      store.begin();
+      mayHaveMore = store.removeDue(AT_ONCE) == AT_ONCE;
+      hasFailed = false;
+    } catch (RuntimeException e) {
+      fail(e);
+    } finally {
+      if (!mayHaveMore) {
+        runs.set(false);
+      }
+    }
+    if (mayHaveMore) {
+      goOn();
+    }
+  }
+
+  /** The next turn tries again. */
+  private void fail(RuntimeException failure) {
+    if (!hasFailed && !door.isClosing()) {
+      LOG.log(Level.WARNING, "keys that have expired could not be removed", failure);
+    }
+    hasFailed = true;
+  }
+}
