@@ -121,12 +121,17 @@ final class Replies {
   void begin(boolean inResp3) {
     start = size;
     startBlock = full.size();
+    part = start;
+    partBlock = startBlock;
     isResp3 = inResp3;
-    beginPart();
   }
 
-  /** Begins a reply that is an element of the one that was begun. */
+  /**
+   * Begins a reply that is an element of the one that was begun. Each may put a head in front, and
+   * a block has room for few of these behind where it is full.
+   */
   void beginPart() {
+    ensure(NUMBER_LINE_BYTES_MAX);
     part = size;
     partBlock = full.size();
   }

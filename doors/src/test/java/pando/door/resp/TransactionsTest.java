@@ -475,4 +475,26 @@ class TransactionsTest {
       }
     }
   }
+
+  /** Heads of arrays are put in front of what follows them, also where a block is full. */
+  @Test
+  void shouldReplyWithManyArrays() throws Exception {
+    try (TestDoor door = TestDoor.open();
+        RawClient client = door.raw()) {
+      int block = ReplyBlocks.Block.FULL;
+      for (int bytes = block - 40; bytes < block; bytes += 3) {
+        client.ask("SET", "k", "x".repeat(bytes));
+        StringBuilder requests = new StringBuilder("MULTI\r\nGET k\r\n");
+        requests.repeat("KEYS nothing\r\n", 400).append("SCAN 0\r\n");
+        client.send(requests.toString());
+        for (int i = 0; i < 403; i++) {
+          client.reply();
+        }
+        String reply = client.ask("EXEC");
+        assertThat(reply.substring(bytes + 1))
+            .as("bytes=" + bytes)
+            .isEqualTo(", []".repeat(400) + ", [0, [k]]]");
+      }
+    }
+  }
 }
