@@ -13,11 +13,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class KeyVersions {
   /*
    * Each event loop counts in numbers of its own, which only it writes: no two wait for each other,
-   * and a change costs two plain stores. A number is odd while a change is under way. It becomes odd
-   * before the change has any effect; so who looks at the numbers once the change has ended, or
-   * while nobody changes the key, sees it. A transaction counts its changes at its end, before others see any
-   * of them: if it is undone and begins again, it has not changed what it watches. A watcher remembers the sum over all event loops, when
-   * none of them is odd. The numbers only grow, so the sum is the same as long as all of them are.
+   * and a change costs two plain stores. A number is odd while a change is under way. It becomes
+   * odd before the change has any effect; so who looks at the numbers once the change has ended, or
+   * while nobody changes the key, sees it. A transaction counts its changes at its end, before
+   * others see any of them: one that is run again has not changed what it watches. A watcher
+   * remembers the sum over all event loops, when none of them is odd. The numbers only grow, so the
+   * sum is the same as long as all of them are.
    */
 
   /** The version of a key that is being changed: none is equal to it later. */

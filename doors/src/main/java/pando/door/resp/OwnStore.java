@@ -34,7 +34,7 @@ final class OwnStore extends Store {
   private final long[] added = new long[OwnKeyspace.DATABASES];
   private final List<Runnable> following = new ArrayList<>();
 
-  /** The hashes of keys that are changed: they count at the end, unless all is undone before. */
+  /** The hashes of keys that are changed, which are counted at the end. */
   private final BitSet changed = new BitSet();
 
   OwnStore(OwnKeyspace keyspace, Consumer<Consumer<Store>> later) {
@@ -61,12 +61,7 @@ final class OwnStore extends Store {
     }
     isAtomic = true;
     try {
-      super.atomically(
-          keys,
-          () -> {
-            action.run();
-            changed.stream().forEach(changes::add);
-          });
+      super.atomically(keys, () -> runAndCount(action));
       for (int database = 0; database < added.length; database++) {
         own.count(database, added[database]);
       }
@@ -76,6 +71,18 @@ final class OwnStore extends Store {
       Arrays.fill(added, 0);
       following.clear();
       changed.clear();
+    }
+  }
+
+  /** Counts the changes of an action, whatever becomes of it, unless it is run again. */
+  private void runAndCount(Runnable action) {
+    try {
+      action.run();
+    } catch (TooLong e) {
+      changed.clear();
+      throw e;
+    } finally {
+      changed.stream().forEach(changes::add);
     }
   }
 
