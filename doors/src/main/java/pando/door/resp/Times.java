@@ -21,11 +21,11 @@ import pando.index.bytes.ByteStrings;
  *
  * <p>Each key with a deadline has an entry. Another entry may be left of a deadline that the key
  * has no more. It does no harm, and goes when it is due. An entry is written <em>before</em> the
- * value, so that a crash in between leaves an entry too many and no value without one. Whoever
- * replaces the value then discards its entry. Meanwhile another one may give the key the very same
- * deadline again, whose entry this would be, too. So one who discards an entry looks at the key
- * behind, and one who stores a value looks at the entry behind: whichever comes last finds what the
- * other one has done, and writes the entry again.
+ * value, so that a crash in between leaves an entry too many and no value without one. A thread
+ * that replaces the value then discards its entry. Meanwhile another one may give the key the very
+ * same deadline again, whose entry this would be, too. So one who discards an entry looks at the
+ * key behind, and one who stores a value looks at the entry behind: whichever comes last finds what
+ * the other one has done, and writes the entry again.
  *
  * <p>The session is of its own, as entries in a data folder's index are not in the log: a door that
  * opens finds them by the values. It is opened by the first operation that needs it.
