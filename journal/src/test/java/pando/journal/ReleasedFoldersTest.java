@@ -16,6 +16,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -28,8 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * This version opens the folders that releases have written. Each release has one of words and one
- * of byte strings, with two sorted files and a log, which {@link #write} makes. That of words was
- * closed, and that of byte strings was copied while it was open.
+ * of byte strings, with two sorted files and a log, which {@link #write} makes; some changes count
+ * together. That of words was closed, and that of byte strings was copied while it was open.
  */
 class ReleasedFoldersTest {
   /** All releases. CONTRIBUTING.md says how another one is added. */
@@ -45,6 +46,9 @@ class ReleasedFoldersTest {
   /** Changes of each start, so few behind the first that nothing is merged. */
   private static final int[] CHANGES = {300, 50, 30};
 
+  /** Numbers of keys that are changed together with others. */
+  private static final int GROUPED = 1_000;
+
   @TempDir private Path directory;
 
   private final List<MemorySegment> keys = new ArrayList<>();
@@ -52,7 +56,7 @@ class ReleasedFoldersTest {
 
   /** Appends a change, and makes it in the model. */
   private void change(Log log, String kind, int number) {
-    boolean removes = number % 5 == 4 && number > CHANGES[0];
+    boolean removes = isRemoval(number);
     MemorySegment key = removes ? keys.get(number % CHANGES[0]) : key(kind, number);
     RecordBuilder record = new RecordBuilder();
     if (removes) {
@@ -60,12 +64,26 @@ class ReleasedFoldersTest {
       model.remove(hex(key));
     } else {
       MemorySegment value = value(kind, number);
-      record.put(key, value);
       model.put(hex(key), hex(value));
       keys.add(key);
+      if (isGrouped(number)) {
+        MemorySegment other = key(kind, number + GROUPED);
+        record.group().addPut(key, value).addPut(other, value);
+        model.put(hex(other), hex(value));
+      } else {
+        record.put(key, value);
+      }
     }
     log.reserve(record.bytes());
     log.append(record);
+  }
+
+  private static boolean isRemoval(int number) {
+    return number % 5 == 4 && number > CHANGES[0];
+  }
+
+  private static boolean isGrouped(int number) {
+    return number % 7 == 3 && !isRemoval(number);
   }
 
   private static MemorySegment key(String kind, int number) {
@@ -159,7 +177,13 @@ class ReleasedFoldersTest {
     FolderReport report = FolderCheck.of(folder);
     assertThat(report.problems()).isEmpty();
     assertThat(report.sortedFiles()).isEqualTo(2);
-    assertThat(report.records()).isEqualTo(CHANGES[2]);
+    int first = CHANGES[0] + CHANGES[1];
+    long grouped =
+        IntStream.range(first, first + CHANGES[2])
+            .filter(ReleasedFoldersTest::isGrouped)
+            .count();
+    assertThat(report.records()).isEqualTo(CHANGES[2] + grouped);
+    assertThat(grouped).isPositive();
     assertThat(report.isClosed()).isEqualTo(kind.equals(WORDS));
     for (int start = 0; start < 2; start++) {
       try (DataFolder opened = DataFolder.open(folder, kind, SMALL)) {
