@@ -179,9 +179,7 @@ class ReleasedFoldersTest {
     assertThat(report.sortedFiles()).isEqualTo(2);
     int first = CHANGES[0] + CHANGES[1];
     long grouped =
-        IntStream.range(first, first + CHANGES[2])
-            .filter(ReleasedFoldersTest::isGrouped)
-            .count();
+        IntStream.range(first, first + CHANGES[2]).filter(ReleasedFoldersTest::isGrouped).count();
     assertThat(report.records()).isEqualTo(CHANGES[2] + grouped);
     assertThat(grouped).isPositive();
     assertThat(report.isClosed()).isEqualTo(kind.equals(WORDS));

@@ -76,6 +76,7 @@ public final class Batch {
     return add(map, indexOf(map), key, null);
   }
 
+  @SuppressWarnings("ReferenceEquality") // The same keys are others elsewhere.
   private <K, V> ByteMapIndex<K, V> indexOf(PandoMap<K, V> map) {
     ByteMapIndex<K, V> index = map.byteIndex();
     if (index == null || index.index() != strings) {

@@ -54,7 +54,7 @@ final class KeyVersions {
 
   /** Returns the hash of a key: which number it has. */
   static int hash(int database, byte[] bytes, int from, int length) {
-    long hash = database + length;
+    long hash = (long) database + length;
     int at = from;
     int end = from + length;
     for (; at + Long.BYTES <= end; at += Long.BYTES) {
@@ -64,7 +64,7 @@ final class KeyVersions {
     for (; at < end; at++) {
       rest = rest << Byte.SIZE | (bytes[at] & 0xff);
     }
-    return (int) ((hash ^ rest) * SPREAD >>> (Long.SIZE - Integer.numberOfTrailingZeros(COUNT)));
+    return (int) (((hash ^ rest) * SPREAD) >>> (Long.SIZE - Integer.numberOfTrailingZeros(COUNT)));
   }
 
   /** Changes by one event loop. Not thread-safe. */
