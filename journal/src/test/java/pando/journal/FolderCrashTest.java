@@ -18,6 +18,9 @@ class FolderCrashTest {
   private static final int STARTS = 3;
   private static final int DRAWS = 4;
 
+  /** Scripts of each policy: 1,002 in a campaign. */
+  private static final int SCRIPTS = Boolean.getBoolean("pando.campaign") ? 334 : 1;
+
   /** What a crash has left, and what it must not have lost. */
   private record Crash(String step, FaultyDisk left, int safe) {}
 
@@ -25,6 +28,13 @@ class FolderCrashTest {
   @EnumSource
   void shouldLoseNothingThatIsSafe(SyncPolicy policy) throws IOException {
     long seed = Long.getLong("pando.seed", System.nanoTime());
+    for (int i = 0; i < SCRIPTS; i++) {
+      shouldLoseNothingThatIsSafe(policy, seed + i);
+    }
+  }
+
+  private static void shouldLoseNothingThatIsSafe(SyncPolicy policy, long seed)
+      throws IOException {
     FolderScript script = new FolderScript(seed, policy);
     List<Crash> crashes = new ArrayList<>();
     FaultyDisk disk = new FaultyDisk();
