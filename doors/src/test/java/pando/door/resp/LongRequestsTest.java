@@ -137,7 +137,7 @@ class LongRequestsTest {
       CountDownLatch served = new CountDownLatch(1);
       strings.before =
           name -> {
-            if (name.equals("discard")) {
+            if (name.equals("remove")) {
               await(served);
             }
           };
