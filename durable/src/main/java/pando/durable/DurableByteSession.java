@@ -62,7 +62,7 @@ public final class DurableByteSession implements ByteSession {
   }
 
   /**
-   * Returns the place of the log up to which all must be on the disk, so that what this session has
+   * Returns the place in the log up to which all must be on the disk, so that what this session has
    * answered since {@link #forget} is safe; 0 if answers need not wait. Only {@link #forget} lowers
    * it.
    */
@@ -276,33 +276,35 @@ public final class DurableByteSession implements ByteSession {
   @Override
   public long scan(
       MemorySegment from, @Nullable MemorySegment to, long limit, ByteVisitor receiver) {
-    Objects.requireNonNull(receiver, "visitor");
-    ByteVisitor outer = visitor;
-    visitor = receiver;
-    try {
-      return scanned(inner.scan(from, to, limit, checked));
-    } finally {
-      visitor = outer;
-    }
+    return scan(from, to, false, limit, receiver);
   }
 
   @Override
   public long scanDown(
       @Nullable MemorySegment from, MemorySegment to, long limit, ByteVisitor receiver) {
+    return scan(to, from, true, limit, receiver);
+  }
+
+  private long scan(
+      MemorySegment least,
+      @Nullable MemorySegment end,
+      boolean down,
+      long limit,
+      ByteVisitor receiver) {
     Objects.requireNonNull(receiver, "visitor");
     ByteVisitor outer = visitor;
     visitor = receiver;
     try {
-      return scanned(inner.scanDown(from, to, limit, checked));
+      long visited =
+          down
+              ? inner.scanDown(end, least, limit, checked)
+              : inner.scan(least, end, limit, checked);
+      turn.passGap();
+      turn.answer();
+      return visited;
     } finally {
       visitor = outer;
     }
-  }
-
-  private long scanned(long visited) {
-    turn.passGap();
-    turn.answer();
-    return visited;
   }
 
   /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */

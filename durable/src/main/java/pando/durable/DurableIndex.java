@@ -143,7 +143,10 @@ public final class DurableIndex implements RangeIndex {
     }
   }
 
-  /** Makes entries that the index has those of the folder; where that fails, the log has failed. */
+  /**
+   * Makes the new entries count in the folder. The index has them by now: where that fails, the log
+   * has failed.
+   */
   private void finish(FolderLoad load) {
     try {
       load.finish();

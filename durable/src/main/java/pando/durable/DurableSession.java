@@ -47,7 +47,7 @@ public final class DurableSession implements Session {
   }
 
   /**
-   * Returns the place of the log up to which all must be on the disk, so that what this session has
+   * Returns the place in the log up to which all must be on the disk, so that what this session has
    * answered since {@link #whenSafe} is safe; 0 if answers need not wait.
    */
   public long dependsOn() {

@@ -60,7 +60,7 @@ interface SessionLog {
   /** Returns whether an answer has to wait until what it depends on is on the disk. */
   boolean waitsForSync();
 
-  /** Returns the place of the log before which all is on the disk. */
+  /** Returns the place in the log before which all is on the disk. */
   long synced();
 
   /**

@@ -170,7 +170,7 @@ final class LogTail implements AutoCloseable {
     return parts;
   }
 
-  /** Returns what each segment has from a place of the log on, oldest first. */
+  /** Returns what each segment has from a place in the log on, oldest first. */
   List<EntryStream> entries(long from) {
     List<EntryStream> entries = new ArrayList<>();
     for (Part part : parts) {

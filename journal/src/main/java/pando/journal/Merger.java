@@ -89,8 +89,7 @@ final class Merger implements AutoCloseable {
     lock.lock();
     try {
       mergesAll = true;
-      looks = true;
-      changed.signalAll();
+      look();
     } finally {
       lock.unlock();
     }

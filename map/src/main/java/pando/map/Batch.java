@@ -22,9 +22,10 @@ import pando.index.bytes.ByteStrings;
  * pando.batch().put(accounts, "ada", 90L).put(accounts, "grace", 110L).remove(open, 17L).commit();
  * }</pre>
  *
- * <p>Others see all of them or none, and in a data folder a crash keeps all of them or none. Who
- * has seen one of them sees the others; a scan that began before may have passed some. Keys and
- * values are encoded when they are added. Of several changes of one key the last one counts.
+ * <p>Others see all of them or none, and in a data folder a crash keeps all of them or none. A
+ * thread that has seen one of them sees the others; a scan that began before may have passed some.
+ * Keys and values are encoded when they are added. Of several changes of one key the last one
+ * counts.
  *
  * <p>Not thread-safe.
  */
@@ -109,8 +110,8 @@ public final class Batch {
   }
 
   /**
-   * Makes the changes, and empties the batch. If this throws, none is made, but for the exception
-   * that says so, and the batch stays as it is.
+   * Makes the changes, and empties the batch. If this throws, none is made, unless it is an {@link
+   * pando.fabric.UnknownOutcomeException}, and the batch stays as it is.
    *
    * @throws IllegalArgumentException if all of them together are too long for the log of the data
    *     folder: more than about 20 MiB; or take more than 128 MiB of memory, with what they replace

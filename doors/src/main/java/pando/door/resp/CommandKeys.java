@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Which arguments of a command are keys.
  *
  * @param isWrite whether the command may change them
- * @param first place of the first key; 0 if the command is on keys that are no arguments
- * @param last place of the last one; from the end, if negative
+ * @param first argument that is a key; 0 if the command is on keys that are no arguments
+ * @param last one; counted from the end, if negative
  * @param step from one key to the next
  */
 record CommandKeys(boolean isWrite, int first, int last, int step) {
@@ -60,11 +60,11 @@ record CommandKeys(boolean isWrite, int first, int last, int step) {
     return first > 0;
   }
 
-  /** Visits the places of all keys that a request has. */
-  void forEach(RespRequest request, IntConsumer place) {
+  /** Visits all arguments of a request that are keys. */
+  void forEach(RespRequest request, IntConsumer argument) {
     int end = last < 0 ? request.count() + last : Math.min(last, request.count() - 1);
     for (int i = first; i > 0 && i <= end; i += step) {
-      place.accept(i);
+      argument.accept(i);
     }
   }
 }

@@ -9,7 +9,7 @@ import pando.journal.DataFolder;
 
 /** All commands of a door by their names, in capitals or not. Immutable. */
 final class CommandTable {
-  /** Places for commands, most of them empty. */
+  /** Slots for commands, most of them empty. */
   static final int SLOTS = 256;
 
   private final @Nullable Command[] slots = new Command[SLOTS];
@@ -29,6 +29,7 @@ final class CommandTable {
     commands.addAll(ServerCommands.all());
     commands.addAll(isOwn ? TransactionCommands.all() : TransactionCommands.refused());
     commands.addAll(StringCommands.all());
+    commands.addAll(MultiStringCommands.all());
     commands.addAll(KeyCommands.all());
     commands.addAll(ExpiryCommands.all());
     commands.addAll(isOwn ? SetCommands.all() : List.of());
@@ -55,7 +56,7 @@ final class CommandTable {
     return (hash * 0x9E3779B9) >>> (Integer.SIZE - Integer.numberOfTrailingZeros(SLOTS));
   }
 
-  /** Returns the place of a request's command, an empty one if there is no such command. */
+  /** Returns the slot of a request's command, an empty one if there is no such command. */
   int find(RespRequest request) {
     byte[] bytes = request.bytes();
     int start = request.start(0);
@@ -74,12 +75,12 @@ final class CommandTable {
     }
   }
 
-  /** Returns the command at a place, {@code null} if that is empty. */
+  /** Returns the command in a slot, {@code null} if that is empty. */
   @Nullable Command at(int slot) {
     return slots[slot];
   }
 
-  /** Returns which arguments of the command at a place are keys, {@code null} if none are. */
+  /** Returns which arguments of the command in a slot are keys, {@code null} if none are. */
   @Nullable CommandKeys keysAt(int slot) {
     return keys[slot];
   }

@@ -23,7 +23,7 @@ final class DiskWaits {
     this.log = log;
   }
 
-  /** Returns whether all before a place of the log is on the disk. */
+  /** Returns whether all before a place in the log is on the disk. */
   boolean isSafe(long place) {
     return place <= log.synced();
   }
@@ -39,7 +39,7 @@ final class DiskWaits {
   }
 
   /**
-   * Runs a task, which throws nothing, once all before a place of the log is on the disk, or the
+   * Runs a task, which throws nothing, once all before a place in the log is on the disk, or the
    * log has failed.
    */
   void add(EventExecutor loop, long place, Runnable task) {

@@ -14,10 +14,10 @@ final class ExpiryCommands {
 
   static List<Command> all() {
     return List.of(
-        new Command("EXPIRE", -3, call -> expire(call, "EXPIRE", Deadline.EX)),
-        new Command("PEXPIRE", -3, call -> expire(call, "PEXPIRE", Deadline.PX)),
-        new Command("EXPIREAT", -3, call -> expire(call, "EXPIREAT", Deadline.EXAT)),
-        new Command("PEXPIREAT", -3, call -> expire(call, "PEXPIREAT", Deadline.PXAT)),
+        new Command("EXPIRE", -3, call -> expire(call, "EXPIRE", ExpiryOption.EX)),
+        new Command("PEXPIRE", -3, call -> expire(call, "PEXPIRE", ExpiryOption.PX)),
+        new Command("EXPIREAT", -3, call -> expire(call, "EXPIREAT", ExpiryOption.EXAT)),
+        new Command("PEXPIREAT", -3, call -> expire(call, "PEXPIREAT", ExpiryOption.PXAT)),
         new Command("TTL", 2, call -> reply(call, seconds(left(call)))),
         new Command("PTTL", 2, call -> reply(call, left(call))),
         new Command("EXPIRETIME", 2, call -> reply(call, seconds(deadline(call)))),
@@ -25,7 +25,7 @@ final class ExpiryCommands {
         new Command("PERSIST", 2, ExpiryCommands::persist));
   }
 
-  private static void expire(RespCall call, String command, Deadline how) {
+  private static void expire(RespCall call, String command, ExpiryOption how) {
     Condition condition = Condition.of(call.request);
     long deadline = how.any(call, 2, command);
     MemorySegment key = call.key(1);
@@ -83,7 +83,7 @@ final class ExpiryCommands {
     while (!done
         && call.store.find(key)
         && call.keyspace.deadline(call.store.value()) != Keyspace.NEVER) {
-      done = call.store.date(key, call.store.value(), Keyspace.NEVER);
+      done = call.store.setDeadline(key, call.store.value(), Keyspace.NEVER);
     }
     call.reply(done);
   }

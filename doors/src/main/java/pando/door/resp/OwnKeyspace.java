@@ -129,7 +129,7 @@ final class OwnKeyspace extends Keyspace {
   }
 
   private void takeKey(MemorySegment key, MemorySegment value, SetRepair repair, Times times) {
-    count(key.get(JAVA_BYTE, 0), 1);
+    count(database(key), 1);
     long deadline = deadline(value);
     if (deadline != NEVER) {
       timed(key, false, true);
@@ -159,7 +159,7 @@ final class OwnKeyspace extends Keyspace {
   }
 
   @Override
-  Store newStore(Consumer<Consumer<Store>> later) {
+  OwnStore newStore(Consumer<Consumer<Store>> later) {
     return new OwnStore(this, later);
   }
 
@@ -205,7 +205,7 @@ final class OwnKeyspace extends Keyspace {
 
   @Override
   void timed(MemorySegment key, boolean before, boolean now) {
-    timedCounts[key.get(JAVA_BYTE, 0)].add((now ? 1 : 0) - (before ? 1 : 0));
+    timedCounts[database(key)].add((now ? 1 : 0) - (before ? 1 : 0));
   }
 
   @Override
@@ -252,6 +252,11 @@ final class OwnKeyspace extends Keyspace {
       stored.set(ByteStrings.WORD, room.length - DEADLINE_BYTES, deadline);
     }
     return stored;
+  }
+
+  /** Returns the database of a key as it is stored. */
+  static int database(MemorySegment key) {
+    return key.get(JAVA_BYTE, 0);
   }
 
   /** Returns a number that no set has had. */

@@ -8,24 +8,20 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.StalledException;
 
 /**
  * One event loop's way to the keys of all databases of a door that has an index for itself. Keys
  * are counted, and have strings or sets.
  */
 final class OwnStore extends Store {
-  private static final long WAIT_MILLIS_MAX = 60_000;
-  private static final long WAIT_MILLIS = 1;
-
   private static final Exchange GETSET = new Exchange(true, true, false);
 
   private final OwnKeyspace own;
+  private final SetLocks locks;
   private final Sets sets = new Sets(this);
   private final KeyVersions.Changes changes;
 
@@ -40,11 +36,17 @@ final class OwnStore extends Store {
   OwnStore(OwnKeyspace keyspace, Consumer<Consumer<Store>> later) {
     super(keyspace, later);
     this.own = keyspace;
+    this.locks = new SetLocks(this, keyspace);
     this.changes = keyspace.versions().newChanges();
   }
 
   OwnKeyspace own() {
     return own;
+  }
+
+  /** Returns the way to the locks of sets. */
+  SetLocks locks() {
+    return locks;
   }
 
   @Override
@@ -88,9 +90,9 @@ final class OwnStore extends Store {
 
   private void count(MemorySegment key, int more) {
     if (isAtomic) {
-      added[database(key)] += more;
+      added[OwnKeyspace.database(key)] += more;
     } else {
-      own.count(database(key), more);
+      own.count(OwnKeyspace.database(key), more);
     }
   }
 
@@ -172,13 +174,13 @@ final class OwnStore extends Store {
 
   /** No client may remove a set meanwhile that has no members: it compares what the key has. */
   @Override
-  boolean date(MemorySegment key, MemorySegment expected, long deadline) {
+  boolean setDeadline(MemorySegment key, MemorySegment expected, long deadline) {
     if (own.isString(expected)) {
-      return super.date(key, expected, deadline);
+      return super.setDeadline(key, expected, deadline);
     }
-    Lock lock = changeSet(key);
+    Lock lock = locks.change(key);
     try {
-      return super.date(key, expected, deadline);
+      return super.setDeadline(key, expected, deadline);
     } finally {
       lock.unlock();
     }
@@ -200,7 +202,7 @@ final class OwnStore extends Store {
     if (own.isString(before)) {
       return;
     }
-    byte[] members = Stored.membersOf(database(key), Stored.set(before));
+    byte[] members = Stored.membersOf(OwnKeyspace.database(key), Stored.set(before));
     boolean isDone = false;
     try {
       isDone = !isAtomic && removeMembers(key, members);
@@ -219,12 +221,13 @@ final class OwnStore extends Store {
   /** No client may remove the members of a set as long as it has two names. */
   @Override
   boolean rename(MemorySegment key, MemorySegment name, boolean onlyNew) {
-    return withSets(key, name, () -> super.rename(key, name, onlyNew));
+    return locks.withBoth(key, name, () -> super.rename(key, name, onlyNew));
   }
 
   @Override
   boolean copy(MemorySegment key, MemorySegment other, boolean replace) {
-    return withSets(key, other, () -> changing(other, () -> copyWithLocks(key, other, replace)));
+    return locks.withBoth(
+        key, other, () -> changing(other, () -> copyWithLocks(key, other, replace)));
   }
 
   private boolean copyWithLocks(MemorySegment key, MemorySegment other, boolean replace) {
@@ -238,10 +241,10 @@ final class OwnStore extends Store {
   private boolean copySet(
       MemorySegment key, MemorySegment value, MemorySegment other, boolean replace) {
     long set = own.newSet();
-    byte[] members = Stored.membersOf(database(other), set);
+    byte[] members = Stored.membersOf(OwnKeyspace.database(other), set);
     boolean done = false;
     try {
-      copyMembers(Stored.membersOf(database(key), Stored.set(value)), members);
+      copyMembers(Stored.membersOf(OwnKeyspace.database(key), Stored.set(value)), members);
       MemorySegment untimed = Stored.setValue(Stored.score(value), set);
       done = put(other, own.withDeadline(untimed, own.deadline(value)), replace);
     } finally {
@@ -252,7 +255,13 @@ final class OwnStore extends Store {
     return done;
   }
 
-  private void copyMembers(byte[] from, byte[] to) {
+  /**
+   * Copies the members of a set into another one.
+   *
+   * @param from what its members begin with
+   * @param to what those of the other set begin with
+   */
+  void copyMembers(byte[] from, byte[] to) {
     byte[] behind = Stored.behindAll(from);
     byte @Nullable [] next = from;
     while (next != null) {
@@ -260,29 +269,11 @@ final class OwnStore extends Store {
       if (some.size() == REMOVED_AT_ONCE) {
         requireBackground();
       }
-      for (byte[] member : some) {
-        byte[] copy = member.clone();
-        System.arraycopy(to, 0, copy, 0, to.length);
-        session().store(MemorySegment.ofArray(copy), Sets.NOTHING);
-      }
       next = some.isEmpty() ? null : behind(some.getLast());
-    }
-  }
-
-  /** Does something while no other one uses the sets of two keys. */
-  private boolean withSets(MemorySegment one, MemorySegment other, BooleanSupplier action) {
-    boolean inOrder =
-        own.lockOf(one) <= own.lockOf(other); // as all do, so that none waits for ever
-    Lock first = changeSet(inOrder ? one : other);
-    try {
-      Lock second = changeSet(inOrder ? other : one);
-      try {
-        return action.getAsBoolean();
-      } finally {
-        second.unlock();
+      for (byte[] member : some) {
+        System.arraycopy(to, 0, member, 0, to.length);
+        session().store(MemorySegment.ofArray(member), Sets.NOTHING);
       }
-    } finally {
-      first.unlock();
     }
   }
 
@@ -293,68 +284,22 @@ final class OwnStore extends Store {
 
   /** Removes members of a set that no key has; returns whether there are none left. */
   private boolean removeMembers(MemorySegment key, byte[] members) {
-    byte[] behind = Stored.behindAll(members);
-    Lock lock = changeSet(key);
+    Lock lock = locks.change(key);
     try {
-      List<byte[]> some = keys(members, behind);
-      while (!some.isEmpty() && mayWork((long) REMOVAL_WORK * some.size())) {
-        some.forEach(member -> session().discard(MemorySegment.ofArray(member)));
-        some = keys(members, behind);
-      }
-      return some.isEmpty();
+      return removeMembers(members);
     } finally {
       lock.unlock();
     }
   }
 
-  /**
-   * Locks the sets of all keys, in the order in which all do.
-   *
-   * @return what unlocks them
-   */
-  Runnable changeAllSets() {
-    List<Lock> taken = new ArrayList<>();
-    Runnable unlock = () -> taken.reversed().forEach(Lock::unlock);
-    boolean isDone = false;
-    try {
-      for (int i = 0; i < OwnKeyspace.LOCKS; i++) {
-        taken.add(locked(own.lock(i).writeLock()));
-      }
-      isDone = true;
-    } finally {
-      if (!isDone) {
-        unlock.run();
-      }
+  /** Removes members that nobody else uses; returns whether there are none left. */
+  boolean removeMembers(byte[] members) {
+    byte[] behind = Stored.behindAll(members);
+    List<byte[]> some = keys(members, behind);
+    while (!some.isEmpty() && mayWork((long) REMOVAL_WORK * some.size())) {
+      some.forEach(member -> session().discard(MemorySegment.ofArray(member)));
+      some = keys(members, behind);
     }
-    return unlock;
-  }
-
-  /** Locks the set of a key, for a reader. */
-  Lock readSet(MemorySegment key) {
-    return locked(own.lock(own.lockOf(key)).readLock());
-  }
-
-  /** Locks the set of a key, for one that changes it. */
-  Lock changeSet(MemorySegment key) {
-    return locked(own.lock(own.lockOf(key)).writeLock());
-  }
-
-  /** An event loop does not wait for a request in the background that has the lock. */
-  private Lock locked(Lock lock) {
-    long millis = isInBackground() ? WAIT_MILLIS_MAX : WAIT_MILLIS;
-    try {
-      if (lock.tryLock(millis, TimeUnit.MILLISECONDS)) {
-        return lock;
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for the lock of a set", e);
-    }
-    requireBackground();
-    throw new StalledException("a set stays locked: waitedMillis=" + millis);
-  }
-
-  private static int database(MemorySegment key) {
-    return key.get(JAVA_BYTE, 0);
+    return some.isEmpty();
   }
 }

@@ -137,7 +137,7 @@ final class Page {
     call.store.work(pattern == null ? 0 : pattern.work(key.length));
     if ((type == null || type.equalsIgnoreCase(KeyCommands.typeOf(isString)))
         && (pattern == null || pattern.matches(Arrays.copyOfRange(key, start, key.length)))) {
-      StringCommands.checkEntries(++matching);
+      Replies.checkEntries(++matching);
       call.replies.bulk(key, start, key.length - start);
     }
   }

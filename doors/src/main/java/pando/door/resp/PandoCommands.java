@@ -49,7 +49,7 @@ final class PandoCommands {
         down,
         given,
         (key, value) -> {
-          StringCommands.checkEntries(++count[0]);
+          Replies.checkEntries(++count[0]);
           call.replies.bulkBehind(key, call.keyspace.markBytes);
           if (withValues) {
             replyValue(call, value);

@@ -252,6 +252,17 @@ final class Replies {
     raw(LINE_END);
   }
 
+  /**
+   * Checks how many entries a reply is going to have.
+   *
+   * @throws Refusal if they are too many
+   */
+  static void checkEntries(long entries) {
+    if (entries > ENTRIES_MAX) {
+      throw new Refusal("ERR the reply would have too many entries: maximum=" + ENTRIES_MAX);
+    }
+  }
+
   /** Puts the head of an array in front of its elements, which are what was begun last. */
   void arrayBefore(int elements) {
     insertBefore("*" + elements + "\r\n");

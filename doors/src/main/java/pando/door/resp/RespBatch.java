@@ -18,7 +18,7 @@ final class RespBatch {
   private final List<MemorySegment> keys = new ArrayList<>();
   private final List<MemorySegment> strings = new ArrayList<>();
 
-  // Of all requests that wait: whose they are, and the place of their command.
+  // Of all requests that wait: whose they are, and the slot of their command.
   private @Nullable RespCall last;
   private int slot;
   private boolean stores;

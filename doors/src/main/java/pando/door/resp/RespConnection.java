@@ -266,7 +266,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   /**
    * Sends the reply of a request that has run in the background, and runs those behind it.
    *
-   * @param place of the log that must be on the disk before
+   * @param place in the log that must be on the disk before
    */
   private void answer(
       ChannelHandlerContext to,
@@ -309,7 +309,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Sends the replies that wait, once all before a place of the log is on the disk; or ends the
+   * Sends the replies that wait, once all before a place in the log is on the disk; or ends the
    * connection if they cannot be held.
    */
   private void send(ChannelHandlerContext to, long place) {

@@ -63,7 +63,7 @@ public final class RespDoor implements Metered, AutoCloseable {
   private final EventLoopGroup group;
   private final Map<EventLoop, RespLane> lanes = new ConcurrentHashMap<>();
   private final Map<Channel, RespConnection> connections = new ConcurrentHashMap<>();
-  private final Sweeper sweeper;
+  private final ExpirySweeper sweeper;
   private final @Nullable Channel listening;
 
   private RespDoor(Keyspace keyspace, RespOptions options) throws IOException {
@@ -71,7 +71,7 @@ public final class RespDoor implements Metered, AutoCloseable {
     this.strings = keyspace.strings();
     this.door = new Door(keyspace, options);
     this.meters = new DoorMeters(door);
-    this.sweeper = new Sweeper(door);
+    this.sweeper = new ExpirySweeper(door);
     this.group =
         new MultiThreadIoEventLoopGroup(
             options.eventLoops(),

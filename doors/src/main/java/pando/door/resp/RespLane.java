@@ -41,7 +41,7 @@ final class RespLane implements AutoCloseable {
   /** Requests that wait for those behind them; {@code null} if none does. */
   private final @Nullable RespBatch batch;
 
-  // Of the request that runs: the place of its command, -1 if it has none, and where errors count.
+  // Of the request that runs: the slot of its command, -1 if it has none, and where errors count.
   private int slot = -1;
   private long[] errors;
 
@@ -78,12 +78,12 @@ final class RespLane implements AutoCloseable {
     }
   }
 
-  /** Returns the place of the log that must be on the disk before the replies may be sent. */
+  /** Returns the place in the log that must be on the disk before the replies may be sent. */
   long dependsOn() {
     return store.dependsOn();
   }
 
-  /** Returns whether all before a place of the log is on the disk. */
+  /** Returns whether all before a place in the log is on the disk. */
   boolean isSafe(long place) {
     return disk == null || disk.isSafe(place);
   }
@@ -141,7 +141,7 @@ final class RespLane implements AutoCloseable {
     replies.begin(client.isResp3);
   }
 
-  /** Counts a request that waits, and is allowed; returns the place of its command. */
+  /** Counts a request that waits, and is allowed; returns the slot of its command. */
   int count(RespCall call) {
     int found = door.commands().find(call.request);
     counters.commands[found]++;

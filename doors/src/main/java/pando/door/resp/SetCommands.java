@@ -238,7 +238,7 @@ final class SetCommands {
                   limit,
                   (key, _) -> {
                     if (passed[0]++ >= skipped) {
-                      StringCommands.checkEntries(++count[0]);
+                      Replies.checkEntries(++count[0]);
                       call.replies.bulkBehind(key, OwnKeyspace.MEMBER_AT);
                     }
                     return count[0] < most;

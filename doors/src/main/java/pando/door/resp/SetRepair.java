@@ -74,14 +74,14 @@ final class SetRepair {
         empty.size(),
         strays.size(),
         twins.size());
-    try (Store store = keyspace.newStore(_ -> {})) {
+    try (OwnStore store = keyspace.newStore(_ -> {})) {
       twins.forEach(key -> separate(store, key));
       remove(store);
     }
   }
 
   /** Gives a key a set of its own, unless its set is empty. */
-  private void separate(Store store, byte[] name) {
+  private void separate(OwnStore store, byte[] name) {
     MemorySegment key = MemorySegment.ofArray(name);
     if (!store.session().get(key)) {
       return;
@@ -94,39 +94,22 @@ final class SetRepair {
       return;
     }
     long own = keyspace.newSet();
-    byte[] front = Stored.membersOf(name[0], own);
-    byte[] from = Stored.membersOf(name[0], shared);
-    byte[] behind = Stored.behindAll(from);
-    while (from != null) {
-      List<byte[]> some = store.keys(from, behind);
-      from = some.isEmpty() ? null : store.behind(some.getLast());
-      for (byte[] member : some) {
-        System.arraycopy(front, 0, member, 0, front.length);
-        store.session().store(MemorySegment.ofArray(member), Sets.NOTHING);
-      }
-    }
+    store.copyMembers(Stored.membersOf(name[0], shared), Stored.membersOf(name[0], own));
     MemorySegment its = Stored.setValue(score, own);
     store.session().store(key, keyspace.withDeadline(its, deadline));
   }
 
   /** What is not removed does no harm, and is found again. */
-  private void remove(Store store) {
+  private void remove(OwnStore store) {
     try {
       for (byte[] key : empty.values()) {
         boolean _ = store.remove(MemorySegment.ofArray(key));
       }
-      strays.forEach(members -> removeMembers(store, members));
+      for (byte[] members : strays) {
+        boolean _ = store.removeMembers(members);
+      }
     } catch (LogFullException e) {
       LOG.log(Level.WARNING, "not all could be removed that is left of sets", e);
-    }
-  }
-
-  private static void removeMembers(Store store, byte[] members) {
-    byte[] behind = Stored.behindAll(members);
-    List<byte[]> some = store.keys(members, behind);
-    while (!some.isEmpty()) {
-      some.forEach(member -> store.session().discard(MemorySegment.ofArray(member)));
-      some = store.keys(members, behind);
     }
   }
 }

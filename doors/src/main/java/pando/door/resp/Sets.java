@@ -20,7 +20,7 @@ final class Sets {
 
   /** Does something with a set that is there; returns {@code otherwise} if it is not. */
   <T> T read(int database, MemorySegment key, T otherwise, Reading<T> reading) {
-    Lock lock = store.readSet(key);
+    Lock lock = store.locks().read(key);
     try {
       if (!find(key)) {
         return otherwise;
@@ -62,7 +62,7 @@ final class Sets {
    * @throws Refusal if the set has another score
    */
   long add(int database, MemorySegment key, double score, List<byte[]> added, boolean create) {
-    Lock lock = store.changeSet(key);
+    Lock lock = store.locks().change(key);
     try {
       long set = 0;
       while (set == 0) {
@@ -119,7 +119,7 @@ final class Sets {
 
   /** Removes members, which are chosen once the set is locked; returns how many were there. */
   long remove(int database, MemorySegment key, Choice choice) {
-    Lock lock = store.changeSet(key);
+    Lock lock = store.locks().change(key);
     try {
       if (!find(key)) {
         return 0;

@@ -26,7 +26,7 @@ import pando.index.bytes.KeyBounds;
  * </pre>
  *
  * <p>A deadline is in milliseconds since 1970. It lies with the value, so one change of the key
- * changes both. The magic is 16 bytes by chance, the same for all doors. A client may give a string
+ * changes both. The magic is 16 random bytes, the same for all doors. A client may give a string
  * that ends as if it had a trailer: it gets one without a deadline, and comes back as it was given.
  *
  * <p>Each door has a clock of its own, so the clocks of machines must agree.

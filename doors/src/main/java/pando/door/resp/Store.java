@@ -31,9 +31,6 @@ class Store implements AutoCloseable {
   /** What the removal of a key counts. */
   static final int REMOVAL_WORK = 4;
 
-  /** So many bytes count as much as another entry. */
-  private static final int BYTES_OF_WORK = 4096;
-
   private final Keyspace keyspace;
   private final Consumer<Consumer<Store>> later;
   private final Times times;
@@ -43,7 +40,7 @@ class Store implements AutoCloseable {
   /** The same, if changes are in a log. */
   private @Nullable DurableByteSession durable;
 
-  /** The place of the log that a request has asked to be on the disk. */
+  /** Where in the log a request has asked that all before is on the disk; 0 if none has. */
   private long asked;
 
   private @Nullable RespClient client;
@@ -63,10 +60,10 @@ class Store implements AutoCloseable {
   /**
    * Begins a request.
    *
-   * @param whose it is: what only reads ends if that client is gone
+   * @param whose client it is from, {@code null} if from none: what only reads ends if that is gone
    * @param work what it may take; {@link Long#MAX_VALUE} in the background
    */
-  final void begin(RespClient whose, long work) {
+  final void begin(@Nullable RespClient whose, long work) {
     client = whose;
     left = work;
     isInBackground = work == Long.MAX_VALUE;
@@ -75,10 +72,7 @@ class Store implements AutoCloseable {
 
   /** Begins what is not the request of a client, and may take as long as it likes. */
   final void begin() {
-    client = null;
-    left = Long.MAX_VALUE;
-    isInBackground = true;
-    now = 0;
+    begin(null, Long.MAX_VALUE);
   }
 
   /** Returns the time at which the request sees all keys, in milliseconds since 1970. */
@@ -94,11 +88,12 @@ class Store implements AutoCloseable {
     return deadline != Keyspace.NEVER && deadline < now();
   }
 
-  private boolean isDue(MemorySegment stored) {
+  /** Returns whether a stored value has expired. */
+  final boolean isDue(MemorySegment stored) {
     return isDue(keyspace.deadline(stored));
   }
 
-  /** Gives the request, which is in the background, no longer than so much work. */
+  /** Lets the request take so much work at the most, also in the background. */
   final void limitWork(long most) {
     left = Math.min(left, most);
   }
@@ -158,7 +153,7 @@ class Store implements AutoCloseable {
   }
 
   /**
-   * Returns the place of the log before which all must be on the disk, so that what requests found
+   * Returns the place in the log before which all must be on the disk, so that what requests found
    * and did since {@link #forget} is safe; 0 if that need not be.
    */
   final long dependsOn() {
@@ -166,7 +161,7 @@ class Store implements AutoCloseable {
     return its == null ? asked : Math.max(asked, its.dependsOn());
   }
 
-  /** Has all before a place of the log be on the disk, whether answers need that or not. */
+  /** Has answers wait until all before a place in the log is on the disk, whatever the policy. */
   final void dependOn(long place) {
     asked = Math.max(asked, place);
   }
@@ -379,7 +374,7 @@ class Store implements AutoCloseable {
    *
    * @return whether it had; that value is found then
    */
-  boolean date(MemorySegment key, MemorySegment expected, long deadline) {
+  boolean setDeadline(MemorySegment key, MemorySegment expected, long deadline) {
     return replace(key, expected, keyspace.withDeadline(expected, deadline));
   }
 
@@ -389,7 +384,7 @@ class Store implements AutoCloseable {
    * @return whether it had; that value is found then
    */
   final boolean expire(MemorySegment key, MemorySegment expected, long deadline) {
-    return deadline <= now() ? removeWhole(key, expected) : date(key, expected, deadline);
+    return deadline <= now() ? removeWhole(key, expected) : setDeadline(key, expected, deadline);
   }
 
   /**
@@ -627,65 +622,17 @@ class Store implements AutoCloseable {
   final long scan(
       byte[] from, byte @Nullable [] to, boolean down, long limit, ByteVisitor visitor) {
     byte @Nullable [] end = keyspace.endOf(to);
-    if (end != null && Arrays.compareUnsigned(from, end) >= 0) {
-      return 0;
-    }
-    Passing passing = new Passing(visitor, limit < Long.MAX_VALUE);
-    MemorySegment least = MemorySegment.ofArray(from);
-    MemorySegment behind = end == null ? null : MemorySegment.ofArray(end);
-    long visited = 0;
-    long rest = limit;
-    while (rest > 0) { // as many more as were passed over
-      passing.passed = 0;
-      long some =
-          down
-              ? session().scanDown(behind, least, rest, passing)
-              : session().scan(least, behind, rest, passing);
-      visited += some - passing.passed;
-      boolean goesOn = some == rest && passing.goesOn;
-      rest = goesOn ? passing.passed : 0;
-      if (rest > 0) {
-        byte[] last = passing.last;
-        byte[] next = down ? last : behind(last);
-        rest = next == null ? 0 : rest;
-        least = down || next == null ? least : MemorySegment.ofArray(next);
-        behind = down ? MemorySegment.ofArray(last) : behind;
-      }
-    }
-    return visited;
+    boolean isEmpty = end != null && Arrays.compareUnsigned(from, end) >= 0;
+    return isEmpty ? 0 : new LiveScan(this, visitor, limit).run(from, end, down);
   }
 
-  /** Visits what is not due, and counts what is. */
-  private final class Passing implements ByteVisitor {
-    private final ByteVisitor visitor;
-    private final boolean isLimited;
-    long passed;
-    boolean goesOn = true;
-
-    /** The key that was visited last or passed over, once one is. */
-    byte[] last = {};
-
-    Passing(ByteVisitor visitor, boolean isLimited) {
-      this.visitor = visitor;
-      this.isLimited = isLimited;
-    }
-
-    @Override
-    public boolean visit(MemorySegment key, MemorySegment value) {
-      keyspace.checkGoesOn();
-      checkClient();
-      work(1 + (key.byteSize() + value.byteSize()) / BYTES_OF_WORK);
-      boolean isPassed = isDue(value);
-      passed += isPassed ? 1 : 0;
-      if (isLimited && passed > 0) {
-        last = key.toArray(JAVA_BYTE);
-      }
-      goesOn = isPassed || visitor.visit(key, value);
-      return goesOn;
-    }
-  }
-
-  private void checkClient() {
+  /**
+   * Checks that a request that takes long may go on, which only reads.
+   *
+   * @throws HalfWay if the door closes, or the client is gone
+   */
+  final void checkGoesOn() {
+    keyspace.checkGoesOn();
     RespClient its = client;
     if (its != null && its.isGone) {
       throw new HalfWay("ERR the client is gone");

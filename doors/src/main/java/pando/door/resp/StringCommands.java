@@ -4,20 +4,13 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.LongUnaryOperator;
-import org.jspecify.annotations.Nullable;
 import pando.door.resp.Store.Exchange;
-import pando.index.bytes.BatchFailure;
-import pando.index.bytes.BatchSize;
 
 /**
- * Commands on strings. Those that read a string and store another one compare it as they store, and
- * begin again if it has changed meanwhile.
+ * Commands on one string. Those that read a string and store another one compare it as they store,
+ * and begin again if it has changed meanwhile.
  */
 final class StringCommands {
   private static final int EMBEDDED_BYTES_MAX = 44;
@@ -31,15 +24,12 @@ final class StringCommands {
         new Command("SET", -3, StringCommands::set),
         new Command(
             "SETNX", 3, call -> call.reply(call.store.putIfAbsent(call.key(1), call.string(2)))),
-        new Command("SETEX", 4, call -> setUntil(call, "SETEX", Deadline.EX)),
-        new Command("PSETEX", 4, call -> setUntil(call, "PSETEX", Deadline.PX)),
+        new Command("SETEX", 4, call -> setUntil(call, "SETEX", ExpiryOption.EX)),
+        new Command("PSETEX", 4, call -> setUntil(call, "PSETEX", ExpiryOption.PX)),
         new Command(
             "GETSET", 3, call -> reply(call, call.store.exchange(call.key(1), call.string(2)))),
         new Command("GETDEL", 2, call -> reply(call, call.store.take(call.key(1)))),
         new Command("GETEX", -2, StringCommands::getUntil),
-        new Command("MGET", -2, StringCommands::mGet),
-        new Command("MSET", -3, StringCommands::mSet),
-        new Command("MSETNX", -3, StringCommands::mSetNx),
         new Command("STRLEN", 2, StringCommands::strLen),
         new Command("GETRANGE", 4, StringCommands::getRange),
         new Command("SUBSTR", 4, StringCommands::getRange),
@@ -54,159 +44,6 @@ final class StringCommands {
 
   private static void get(RespCall call) {
     reply(call, call.hit(call.store.findString(call.key(1))));
-  }
-
-  private static void mGet(RespCall call) {
-    int keys = call.request.count() - 1;
-    checkEntries(keys);
-    call.replies.array(keys);
-    if (call.keyspace.goesTogether()) {
-      getTogether(call, keys);
-      return;
-    }
-    for (int i = 1; i <= keys; i++) {
-      reply(
-          call,
-          call.hit(call.store.find(call.key(i))) && call.keyspace.isString(call.store.value()));
-    }
-  }
-
-  private static void getTogether(RespCall call, int keys) {
-    List<MemorySegment> some = new ArrayList<>();
-    for (int i = 1; i <= keys; i++) {
-      some.add(call.key(i));
-      if (some.size() == BatchSize.OPERATIONS_MAX || i == keys) {
-        call.store.getAll(some, (_, value, failure) -> replyFound(call, value, failure));
-        some.clear();
-      }
-    }
-  }
-
-  private static boolean replyFound(
-      RespCall call, @Nullable MemorySegment value, @Nullable RuntimeException failure) {
-    if (failure != null) {
-      throw failure;
-    }
-    call.reply(value);
-    return true;
-  }
-
-  /** Checks how many entries a reply is going to have. */
-  static void checkEntries(long entries) {
-    if (entries > Replies.ENTRIES_MAX) {
-      throw new Refusal(
-          "ERR the reply would have too many entries: maximum=" + Replies.ENTRIES_MAX);
-    }
-  }
-
-  private static void mSet(RespCall call) {
-    checkPairs(call, "mset");
-    if (call.keyspace.goesTogether()) {
-      storeTogether(call);
-    } else if (call.keyspace.isOwn()) {
-      call.store.atomically(keysOfPairs(call), () -> storeEach(call));
-    } else {
-      storeEach(call);
-    }
-    call.replies.ok();
-  }
-
-  private static List<MemorySegment> keysOfPairs(RespCall call) {
-    List<MemorySegment> keys = new ArrayList<>();
-    for (int i = 1; i < call.request.count(); i += 2) {
-      keys.add(call.key(i));
-    }
-    return keys;
-  }
-
-  private static void storeEach(RespCall call) {
-    for (int i = 1; i < call.request.count(); i += 2) {
-      call.store.put(call.key(i), call.string(i + 1));
-    }
-  }
-
-  private static void storeTogether(RespCall call) {
-    List<MemorySegment> keys = new ArrayList<>();
-    List<MemorySegment> strings = new ArrayList<>();
-    int count = call.request.count();
-    for (int i = 1; i < count; i += 2) {
-      keys.add(call.key(i));
-      strings.add(call.string(i + 1));
-      if (keys.size() == BatchSize.OPERATIONS_MAX || i == count - 2) {
-        BatchFailure failure = new BatchFailure();
-        call.store.storeAll(keys, strings, (_, _, why) -> failure.add(why));
-        failure.check();
-        keys.clear();
-        strings.clear();
-      }
-    }
-  }
-
-  /** None is stored if one is too long, or its value. */
-  private static void checkPairs(RespCall call, String name) {
-    int count = call.request.count();
-    if (count % 2 == 0) {
-      throw Refusal.wrongArguments(name);
-    }
-    for (int i = 1; i < count; i += 2) {
-      call.checkKey(i);
-      call.checkString(i + 1);
-    }
-  }
-
-  /** Stores strings if none of the keys is there, the last one of those with the same key. */
-  private static void mSetNx(RespCall call) {
-    checkPairs(call, "msetnx");
-    if (!call.keyspace.isOwn()) {
-      call.reply(areNew(call) && storeNew(call));
-      return;
-    }
-    boolean[] isDone = {false};
-    call.store.atomically(
-        keysOfPairs(call),
-        () -> {
-          isDone[0] = areNew(call);
-          if (isDone[0]) {
-            storeEach(call);
-          }
-        });
-    call.reply(isDone[0]);
-  }
-
-  private static boolean areNew(RespCall call) {
-    boolean areNew = true;
-    for (int i = 1; i < call.request.count() && areNew; i += 2) {
-      areNew = !call.store.find(call.key(i));
-    }
-    return areNew;
-  }
-
-  /** Takes back what it has stored where one of the keys comes meanwhile. */
-  private static boolean storeNew(RespCall call) {
-    Map<ByteBuffer, Integer> stored = new HashMap<>();
-    boolean isNew = true;
-    boolean ends = false;
-    try {
-      for (int i = call.request.count() - 2; i > 0 && isNew; i -= 2) {
-        ByteBuffer key = call.request.argument(i).asByteBuffer();
-        if (!stored.containsKey(key)) {
-          isNew = call.store.putIfAbsent(call.key(i), call.string(i + 1));
-          if (isNew) {
-            stored.put(key, i);
-          }
-        }
-      }
-      ends = true;
-    } finally {
-      if (!ends || !isNew) {
-        stored
-            .values()
-            .forEach(its -> {
-              boolean _ = call.store.remove(call.key(its), call.string(its + 1));
-            });
-      }
-    }
-    return isNew;
   }
 
   private static void set(RespCall call) {
@@ -244,13 +81,13 @@ final class StringCommands {
     }
   }
 
-  private static void setUntil(RespCall call, String command, Deadline how) {
+  private static void setUntil(RespCall call, String command, ExpiryOption how) {
     MemorySegment key = call.key(1);
     call.store.put(key, call.string(3, how.positive(call, 2, command)));
     call.replies.ok();
   }
 
-  /** Replies with a string, and gives it another deadline. */
+  /** Replies with a string, and gives it another deadline, if one is asked for. */
   private static void getUntil(RespCall call) {
     StringOptions options = StringOptions.of(call.request, "GETEX", 2);
     MemorySegment key = call.key(1);
@@ -258,23 +95,24 @@ final class StringCommands {
     boolean done;
     do {
       found = call.store.findString(key);
-      done = !found || isDated(call, options, key);
+      done = !found || setDeadline(call, options, key);
     } while (!done);
     reply(call, call.hit(found));
   }
 
-  private static boolean isDated(RespCall call, StringOptions options, MemorySegment key) {
+  /** Gives the string that was found the deadline that is asked for, if it is still there. */
+  private static boolean setDeadline(RespCall call, StringOptions options, MemorySegment key) {
     long deadline = options.deadline(call);
     MemorySegment string = call.store.value();
     if (deadline != Keyspace.NEVER) {
       return call.store.expire(key, string, deadline);
     }
     boolean expires = call.keyspace.deadline(string) != Keyspace.NEVER;
-    return !(options.persists() && expires) || call.store.date(key, string, Keyspace.NEVER);
+    return !(options.persists() && expires) || call.store.setDeadline(key, string, Keyspace.NEVER);
   }
 
   /** Replies with the string that was found last, if there was one. */
-  private static void reply(RespCall call, boolean found) {
+  static void reply(RespCall call, boolean found) {
     if (found) {
       call.replyValue();
     } else {

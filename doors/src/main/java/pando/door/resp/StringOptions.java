@@ -13,7 +13,7 @@ final class StringOptions {
   private boolean persists;
 
   /** How the deadline is said, and the argument that says it. */
-  private @Nullable Deadline deadline;
+  private @Nullable ExpiryOption deadline;
 
   private int deadlineAt;
 
@@ -61,7 +61,7 @@ final class StringOptions {
   }
 
   private boolean takesDeadline(RespRequest request, int i) {
-    for (Deadline each : Deadline.values()) {
+    for (ExpiryOption each : ExpiryOption.values()) {
       if (request.is(i, each.name())) {
         boolean isOther = deadline != null && deadline != each;
         if (isOther || keepsDeadline || persists || i + 1 == request.count()) {
@@ -101,7 +101,7 @@ final class StringOptions {
    * @throws Refusal if it cannot be one
    */
   long deadline(RespCall call) {
-    Deadline its = deadline;
+    ExpiryOption its = deadline;
     return its == null ? Keyspace.NEVER : its.positive(call, deadlineAt, command);
   }
 }

@@ -19,16 +19,16 @@ import pando.index.bytes.ByteStrings;
  *
  * <p>The mark is {@link Keyspace#timesMark}; a deadline is in milliseconds since 1970, big-endian.
  *
- * <p>Each key with a deadline has an entry. Another entry may be left of a deadline that the key
- * has no more. It does no harm, and goes when it is due. An entry is written <em>before</em> the
+ * <p>Each key with a deadline has an entry. An entry may also be left of a deadline that the key no
+ * longer has. It does no harm, and goes when it is due. An entry is written <em>before</em> the
  * value, so that a crash in between leaves an entry too many and no value without one. A thread
  * that replaces the value then discards its entry. Meanwhile another one may give the key the very
- * same deadline again, whose entry this would be, too. So one who discards an entry looks at the
- * key behind, and one who stores a value looks at the entry behind: whichever comes last finds what
- * the other one has done, and writes the entry again.
+ * same deadline again, and this is the entry of that one, too. So a thread that discards an entry
+ * looks at the key afterwards, and a thread that stores a value looks at the entry afterwards. The
+ * last of them finds what the other one has done, and writes the entry again.
  *
- * <p>The session is of its own, as entries in a data folder's index are not in the log: a door that
- * opens finds them by the values. It is opened by the first operation that needs it.
+ * <p>It has a session of its own, because with a data folder the entries are not in the log: a door
+ * that opens makes them from the values. The first operation that needs the session opens it.
  */
 final class Times implements AutoCloseable {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -74,7 +74,7 @@ final class Times implements AutoCloseable {
     }
   }
 
-  /** Removes a deadline that a key has no more, or leaves it where the key has it again. */
+  /** Removes a deadline that a key no longer has; leaves it if the key has it again. */
   void discard(long millis, MemorySegment key) {
     MemorySegment entry = entry(millis, key);
     session().discard(entry);

@@ -20,7 +20,8 @@ final class Transaction {
    * A key that is watched.
    *
    * @param key as it is stored
-   * @param version of the keys of its hash
+   * @param hash which number of {@link KeyVersions} it has
+   * @param version of the keys of that hash when it was watched
    */
   record Watched(MemorySegment key, int hash, long version) {
     private static final int BYTES = 128;

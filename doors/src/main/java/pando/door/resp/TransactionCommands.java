@@ -18,12 +18,13 @@ import pando.door.resp.Transaction.Watched;
  * transaction that failed must have done nothing.
  */
 final class TransactionCommands {
-  /** Commands that operate on members of sets, or on a key of another database. */
+  /** Commands that operate on members of sets, or on another database. */
   private static final Set<String> BEYOND_KEYS =
       Set.of(
           "COPY",
           "RENAME",
           "RENAMENX",
+          "SELECT",
           "ZADD",
           "ZCARD",
           "ZLEXCOUNT",
@@ -165,12 +166,8 @@ final class TransactionCommands {
     call.store.work(watched.size());
     @Nullable List<MemorySegment> keys = keys(call, requests);
     if (keys == null) {
-      Runnable unlock = ((OwnStore) call.store).changeAllSets();
-      try {
-        call.store.atomically(null, () -> run(call, requests, watched));
-      } finally {
-        unlock.run();
-      }
+      SetLocks locks = ((OwnStore) call.store).locks();
+      locks.withAll(() -> call.store.atomically(null, () -> run(call, requests, watched)));
     } else {
       watched.forEach(key -> keys.add(key.key()));
       call.store.atomically(keys, () -> run(call, requests, watched));
@@ -186,7 +183,7 @@ final class TransactionCommands {
       String name = Objects.requireNonNull(commands.at(slot)).name();
       CommandKeys keys = commands.keysAt(slot);
       boolean isBeyond = keys != null && !keys.areArguments();
-      if (isBeyond || BEYOND_KEYS.contains(name) || name.equals("SELECT")) {
+      if (isBeyond || BEYOND_KEYS.contains(name)) {
         return null;
       }
       if (keys != null) {

@@ -38,7 +38,7 @@ final class UnsafeReplies {
     return all.isEmpty();
   }
 
-  /** Returns the place of the log before which all must be on the disk. */
+  /** Returns the place in the log before which all must be on the disk. */
   long place() {
     return place;
   }
@@ -46,7 +46,7 @@ final class UnsafeReplies {
   /**
    * Keeps all replies of the event loop.
    *
-   * @param safe the place of the log before which all must be on the disk
+   * @param safe the place in the log before which all must be on the disk
    * @return {@code false} if they cannot be held, and are forgotten
    */
   boolean keep(long safe) {

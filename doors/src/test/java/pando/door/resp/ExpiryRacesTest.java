@@ -139,7 +139,7 @@ class ExpiryRacesTest {
       }
       case 5 -> {
         if (store.find(key)) {
-          boolean _ = store.date(key, store.value(), 0);
+          boolean _ = store.setDeadline(key, store.value(), 0);
         }
       }
       case 6 -> store.remove(key);

@@ -507,7 +507,7 @@ class ExpiryTest {
       }
       its.strings.behind = its.once("replace", () -> its.other.put(key, its.string("y", 2_000)));
       assertThat(its.store.find(key)).isTrue();
-      assertThat(its.store.date(key, its.store.value(), 0)).isTrue();
+      assertThat(its.store.setDeadline(key, its.store.value(), 0)).isTrue();
       assertThat(times(its.keyspace)).isEqualTo(times);
       its.strings.behind = its.once("remove", () -> its.other.put(key, its.string("y", 2_000)));
       its.store.remove(key);
@@ -573,7 +573,7 @@ class ExpiryTest {
       assertThatExceptionOfType(PoolFullException.class)
           .isThrownBy(() -> its.store.putIfAbsent(key, string));
       assertThatExceptionOfType(PoolFullException.class)
-          .isThrownBy(() -> its.store.date(its.key("there"), there, 2_000));
+          .isThrownBy(() -> its.store.setDeadline(its.key("there"), there, 2_000));
       its.strings.unhook();
       assertThat(entries(its.index)).isEqualTo(before);
       assertThat(its.store.putIfAbsent(its.key("there"), string)).isFalse();

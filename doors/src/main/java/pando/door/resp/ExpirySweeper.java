@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Removes keys that are due, as nobody may ask for them any more: now and then, in the {@link
- * Background}, some at a time. Whether it comes early or late is not to be seen but in the room
- * that they take. Doors to the same keys may sweep them at the same time. Thread-safe.
+ * Removes keys that have expired, also those that nobody asks for again: now and then, in the
+ * {@link Background}, some at a time. When it comes makes no difference to clients, except for the
+ * room that these keys take. Doors to the same keys may sweep them at the same time. Thread-safe.
  */
-final class Sweeper {
-  private static final System.Logger LOG = System.getLogger(Sweeper.class.getName());
+final class ExpirySweeper {
+  private static final System.Logger LOG = System.getLogger(ExpirySweeper.class.getName());
   private static final long PERIOD_MILLIS = 300;
 
   /** How many keys are removed before others have a turn in the background. */
@@ -25,7 +25,7 @@ final class Sweeper {
   private @Nullable ScheduledFuture<?> turns;
   private boolean hasFailed;
 
-  Sweeper(Door door) {
+  ExpirySweeper(Door door) {
     this.door = door;
   }
 

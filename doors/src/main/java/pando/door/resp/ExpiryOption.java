@@ -3,7 +3,7 @@ package pando.door.resp;
 import java.util.Locale;
 
 /** How a client says when a key expires. */
-enum Deadline {
+enum ExpiryOption {
   /** Seconds from now on. */
   EX(1000, false),
   /** Milliseconds from now on. */
@@ -16,7 +16,7 @@ enum Deadline {
   private final long unitMillis;
   private final boolean isAbsolute;
 
-  Deadline(long unitMillis, boolean isAbsolute) {
+  ExpiryOption(long unitMillis, boolean isAbsolute) {
     this.unitMillis = unitMillis;
     this.isAbsolute = isAbsolute;
   }
