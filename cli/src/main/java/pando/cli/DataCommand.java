@@ -135,7 +135,11 @@ final class DataCommand implements Callable<Integer> {
       print(out, "entries", Numbers.count(report.entries()));
       print(out, "changes", Numbers.count(report.records()) + " of them not in sorted files yet");
       print(out, "end", Long.toHexString(report.end()) + ", " + end(report));
-      out.println("Every byte is as it was written.");
+      out.println(
+          report.recordsBehind() == 0
+              ? "Every byte is as it was written."
+              : "Every byte before that end is as it was written. To keep what is behind, copy the"
+                  + " folder before it is opened.");
       return CommandLine.ExitCode.OK;
     }
 

@@ -27,6 +27,12 @@ public final class DurableStrings implements ByteStrings {
   /** The kind of folders of byte strings: see {@link DataFolder#open}. */
   public static final String KIND = ByteOptions.SYSTEM;
 
+  /**
+   * The codecs of a folder whose keys are those of a door for clients of Redis: no map may change
+   * them.
+   */
+  public static final String CODECS_OF_DOOR = "door";
+
   private static final double FILL = 0.8;
 
   private final ByteStrings inner;

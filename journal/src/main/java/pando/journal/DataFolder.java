@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -27,6 +28,8 @@ import pando.fabric.memory.Closing;
  * <p>Thread-safe, but {@link #entries} must be read to its end before {@link #begin}.
  */
 public final class DataFolder implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger("pando.journal");
+
   private final Disk disk;
   private final Runnable unlock;
   private final SortedFiles files;
@@ -107,6 +110,16 @@ public final class DataFolder implements AutoCloseable {
     removeLeftovers(disk, manifest);
     LogTail tail = LogTail.open(disk, manifest);
     DataFolder opened = new DataFolder(disk, options, unlock, manifest, tail);
+    int lost = tail.recordsBehind();
+    if (lost > 0) {
+      LOG.log(
+          Level.WARNING,
+          "a crash has cut the log off, and what is behind is lost: folder={0}, place={1}, whole"
+              + " records behind={2}",
+          disk,
+          Long.toHexString(tail.end()),
+          lost);
+    }
     try {
       opened.checkFiles();
       opened.sortTailIfThereIsRoom();
@@ -162,8 +175,7 @@ public final class DataFolder implements AutoCloseable {
     } catch (ForceFailedException e) {
       throw e;
     } catch (IOException e) {
-      System.getLogger("pando.journal")
-          .log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);
+      LOG.log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);
     }
   }
 

@@ -1,5 +1,6 @@
 package pando.journal;
 
+import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 
 /**
@@ -15,7 +16,8 @@ public final class DataFolderException extends PandoException {
   }
 
   /** Creates the exception with what is wrong and what caused it. */
-  public DataFolderException(String message, Throwable cause) {
+  @SuppressWarnings("NullAway") // There need not be a cause.
+  public DataFolderException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

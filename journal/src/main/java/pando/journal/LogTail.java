@@ -141,7 +141,7 @@ final class LogTail implements AutoCloseable {
       walk.toEnd();
       Part part = new Part(segment, walk.end());
       parts.add(part);
-      isClosed = walk.hasRecord() && walk.kind() == RecordFormat.CLOSED;
+      isClosed = walk.hasRecord() ? walk.kind() == RecordFormat.CLOSED : parts.size() == 1;
       if (part.end() < segment.bytes()) {
         checkEnd(part, synced, witness);
         return;
@@ -186,7 +186,7 @@ final class LogTail implements AutoCloseable {
     return parts.isEmpty() ? behind : parts.getLast().lsn();
   }
 
-  /** Returns whether the log was closed: it has a record that says so, or no segment. */
+  /** Returns whether the log was closed: it has a record that says so, or no record at all. */
   boolean isClosed() {
     return parts.isEmpty() || isClosed;
   }

@@ -33,8 +33,7 @@ class FolderCrashTest {
     }
   }
 
-  private static void shouldLoseNothingThatIsSafe(SyncPolicy policy, long seed)
-      throws IOException {
+  private static void shouldLoseNothingThatIsSafe(SyncPolicy policy, long seed) throws IOException {
     FolderScript script = new FolderScript(seed, policy);
     List<Crash> crashes = new ArrayList<>();
     FaultyDisk disk = new FaultyDisk();

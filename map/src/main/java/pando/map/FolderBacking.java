@@ -75,6 +75,7 @@ final class FolderBacking implements Backing {
         opened == null
             ? CodecWords.fit(keys) && CodecWords.fit(values)
             : opened.kind().equals(DurableIndex.KIND);
+    checkIsOfMaps(opened);
     String codecs = keys.name() + " " + values.name();
     if (opened != null && !opened.codecs().isEmpty() && !opened.codecs().equals(codecs)) {
       throw new IllegalArgumentException(
@@ -88,6 +89,15 @@ final class FolderBacking implements Backing {
       begun.setCodecs(codecs);
     }
     return map;
+  }
+
+  private void checkIsOfMaps(@Nullable DataFolder opened) {
+    if (opened != null && opened.codecs().equals(DurableStrings.CODECS_OF_DOOR)) {
+      throw new IllegalArgumentException(
+          "the folder has the keys of a door for clients of Redis; open another one, or run pando"
+              + " serve: folder="
+              + path);
+    }
   }
 
   private <K, V> PandoMap<K, V> mapOfWords(KeyCodec<K> keys, ValueCodec<V> values) {
@@ -113,6 +123,7 @@ final class FolderBacking implements Backing {
   /** Returns the kind of byte strings, if the folder is of that kind or of none. */
   private String stringsKind() {
     DataFolder opened = folder;
+    checkIsOfMaps(opened);
     if (opened != null && !opened.kind().equals(DurableStrings.KIND)) {
       throw new IllegalStateException(
           "the folder has an index of words, which has one map, without a name: folder=" + path);

@@ -14,10 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.durable.DurableStrings;
 import pando.index.IndexOptions;
 import pando.index.MeterReadings;
 import pando.index.Systems;
+import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
+import pando.journal.LogOptions;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
 
@@ -182,6 +185,22 @@ class FolderMapTest {
       assertThat(meters.get("pando.log.records")).isGreaterThanOrEqualTo(count);
       assertThat(meters.get("pando.log.syncs")).isBetween(1.0, count / 4.0);
       assertThat(async.get(17L).join()).isEqualTo(-17);
+    }
+  }
+
+  @Test
+  void shouldLeaveAFolderOfADoorAlone() {
+    try (DataFolder folder =
+        DataFolder.open(temporary.resolve("data"), DurableStrings.KIND, LogOptions.defaults())) {
+      folder.setCodecs(DurableStrings.CODECS_OF_DOOR);
+    }
+    try (Pando pando = open()) {
+      assertThatThrownBy(() -> pando.map(KeyCodec.strings(), ValueCodec.strings()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("pando serve");
+      assertThatThrownBy(() -> pando.map("named", KeyCodec.strings(), ValueCodec.strings()))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("pando serve");
     }
   }
 }

@@ -37,6 +37,8 @@ import pando.index.Metered;
 import pando.index.Meters;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteStrings;
+import pando.journal.DataFolder;
+import pando.journal.DataFolderException;
 
 /**
  * Serves byte strings to clients of Redis, by RESP2 and RESP3. It has strings, commands of its own
@@ -140,12 +142,40 @@ public final class RespDoor implements Metered, AutoCloseable {
    * @param strings with nothing in them but what a door has stored; stay open when this is closed
    * @throws IllegalArgumentException if the address is beyond the loopback interface, there is no
    *     password, and the options do not allow that
-   * @throws IllegalStateException if there are keys that no door has stored
+   * @throws DataFolderException if there are keys that no door has stored
    * @throws BindException if the address is taken or may not be used
    * @throws IOException if the keys of encrypted connections cannot be read
    */
   public static RespDoor open(DurableStrings strings, RespOptions options) throws IOException {
-    return open(new OwnKeyspace(strings, strings.index()), options);
+    checkAddress(options);
+    return open(keyspace(strings), options);
+  }
+
+  /** Takes the keys of a folder, and marks it as one of doors, so that maps leave it alone. */
+  private static OwnKeyspace keyspace(DurableStrings strings) {
+    DataFolder folder = strings.folder();
+    String codecs = folder.codecs();
+    if (!codecs.isEmpty() && !codecs.equals(DurableStrings.CODECS_OF_DOOR)) {
+      throw ofOthers(folder, "codecs=" + codecs, null);
+    }
+    OwnKeyspace keyspace;
+    try {
+      keyspace = new OwnKeyspace(strings, strings.index());
+    } catch (IllegalStateException e) {
+      throw ofOthers(folder, "cause=" + e.getMessage(), e);
+    }
+    if (codecs.isEmpty()) {
+      folder.setCodecs(DurableStrings.CODECS_OF_DOOR);
+    }
+    return keyspace;
+  }
+
+  private static DataFolderException ofOthers(
+      DataFolder folder, String why, @Nullable Throwable cause) {
+    return new DataFolderException(
+        "the folder has keys that no door has stored, such as those of maps; serve another one:"
+            + " folder=%s, %s".formatted(folder, why),
+        cause);
   }
 
   /**

@@ -1,6 +1,7 @@
 package pando.door.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static pando.door.resp.RawClient.request;
 
 import java.io.IOException;
@@ -20,6 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import pando.durable.DurableStrings;
 import pando.index.Seeds;
 import pando.index.Threads;
+import pando.journal.DataFolder;
+import pando.journal.DataFolderException;
 import pando.journal.FaultyFolder;
 import pando.journal.SyncPolicy;
 
@@ -455,5 +458,19 @@ class FolderDoorTest {
           .contains("loading:0\r\n", "aof_enabled:1\r\n", "rdb_last_save_time:");
       assertThat(client.ask("WAITAOF", "1", "0", "0")).startsWith("-ERR WAITAOF is not supported");
     }
+  }
+
+  @Test
+  void shouldLeaveAFolderOfMapsAlone() throws Exception {
+    FolderDoor.open(folder, SyncPolicy.NO).close();
+    FolderDoor.open(folder, SyncPolicy.NO).close();
+    try (DataFolder opened =
+        DataFolder.open(folder, DurableStrings.KIND, FolderDoor.options(SyncPolicy.NO))) {
+      assertThat(opened.codecs()).isEqualTo(DurableStrings.CODECS_OF_DOOR);
+      opened.setCodecs("strings strings");
+    }
+    assertThatThrownBy(() -> FolderDoor.open(folder, SyncPolicy.NO))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("serve another one: folder=" + folder.toRealPath());
   }
 }
