@@ -24,7 +24,7 @@ import pando.journal.SyncPolicy;
 /** Transactions of several clients, of many keys, and where something fails half-way. */
 @Timeout(300)
 class TransactionsTest {
-  private static final int ROUNDS = Seeds.count(200, 2_000, 20_000);
+  private static final int ROUNDS = Seeds.count(100, 2_000, 20_000);
   private static final int ACCOUNTS = 6;
 
   @TempDir private Path folder;
