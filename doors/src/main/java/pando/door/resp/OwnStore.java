@@ -67,6 +67,7 @@ final class OwnStore extends Store {
       for (int database = 0; database < added.length; database++) {
         own.count(database, added[database]);
       }
+      isAtomic = false;
       following.forEach(Runnable::run);
     } finally {
       isAtomic = false;
@@ -170,20 +171,6 @@ final class OwnStore extends Store {
       found = findString(key);
     }
     return found;
-  }
-
-  /** No client may remove a set meanwhile that has no members: it compares what the key has. */
-  @Override
-  boolean setDeadline(MemorySegment key, MemorySegment expected, long deadline) {
-    if (own.isString(expected)) {
-      return super.setDeadline(key, expected, deadline);
-    }
-    Lock lock = locks.change(key);
-    try {
-      return super.setDeadline(key, expected, deadline);
-    } finally {
-      lock.unlock();
-    }
   }
 
   @Override

@@ -179,12 +179,16 @@ final class Sets {
    * Removes the key of a set that is locked and has no members, however long the request has taken.
    */
   private void removeIfEmpty(MemorySegment key, byte[] members) {
-    if (store.keys(members, Stored.behindAll(members), 1).isEmpty() && store.find(key)) {
-      MemorySegment value = store.value();
-      long set = Stored.big(MemorySegment.ofArray(members), 1);
-      if (!store.own().isString(value) && Stored.set(value) == set) {
-        store.remove(key, value);
-      }
+    long set = Stored.big(MemorySegment.ofArray(members), 1);
+    boolean mayBeThere = store.keys(members, Stored.behindAll(members), 1).isEmpty();
+    while (mayBeThere) { // It may get another deadline meanwhile, for which nobody locks it.
+      mayBeThere = hasSet(key, set) && !store.remove(key, store.value());
     }
+  }
+
+  private boolean hasSet(MemorySegment key, long set) {
+    return store.find(key)
+        && !store.own().isString(store.value())
+        && Stored.set(store.value()) == set;
   }
 }

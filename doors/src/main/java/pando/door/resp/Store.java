@@ -374,7 +374,7 @@ class Store implements AutoCloseable {
    *
    * @return whether it had; that value is found then
    */
-  boolean setDeadline(MemorySegment key, MemorySegment expected, long deadline) {
+  final boolean setDeadline(MemorySegment key, MemorySegment expected, long deadline) {
     return replace(key, expected, keyspace.withDeadline(expected, deadline));
   }
 

@@ -122,13 +122,15 @@ final class TimedChanges {
         discard(key, before);
       }
     } catch (PandoException e) {
-      // The change has been made. What is left at worst is an entry too many.
+      // The change has been made. At worst an entry is left too many; or one is missing, so that a
+      // key that has expired takes room until it is stored anew or the door opens again.
     }
   }
 
+  /** Discards an entry, once it is certain which deadline the key has. */
   private void discard(MemorySegment key, long deadline) {
     if (deadline != Keyspace.NEVER) {
-      times.discard(deadline, key);
+      store.afterwards(() -> times.discard(deadline, key));
     }
   }
 

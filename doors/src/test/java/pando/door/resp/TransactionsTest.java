@@ -497,4 +497,43 @@ class TransactionsTest {
       }
     }
   }
+
+  /** A transaction takes no lock of a set while all others wait: one of them may have it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldLetSetsExpireBesideTheirChanges(boolean inFolder) throws Exception {
+    try (AutoCloseable door = open(inFolder)) {
+      List<Callable<Void>> tasks = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        tasks.add(() -> {
+          try (RawClient client = client(door)) {
+            for (int n = 0; n < 5 * ROUNDS; n++) {
+              client.ask("ZADD", "set", "0", "member");
+              client.ask("ZREM", "set", "member");
+            }
+            return null;
+          }
+        });
+        String change = i == 0 ? "EXPIRE set 1000" : "PERSIST set";
+        tasks.add(() -> {
+          try (RawClient client = client(door)) {
+            for (int n = 0; n < ROUNDS; n++) {
+              client.send("MULTI\r\nSET string v\r\n" + change + "\r\nEXEC\r\n");
+              for (int reply = 0; reply < 3; reply++) {
+                client.reply();
+              }
+              assertThat(client.reply()).isIn("[+OK, :0]", "[+OK, :1]");
+            }
+            return null;
+          }
+        });
+      }
+      Threads.run(tasks);
+      try (RawClient client = client(door)) {
+        client.ask("ZREM", "set", "member");
+        assertThat(client.ask("TYPE", "set")).isEqualTo("+none");
+        assertThat(client.ask("DBSIZE")).isEqualTo(":1");
+      }
+    }
+  }
 }
