@@ -3,8 +3,8 @@ package pando.baselines.deft;
 import java.lang.foreign.MemorySegment;
 import pando.baselines.blink.BLinkSize;
 import pando.baselines.deft.DeftLeaves.Access;
-import pando.fabric.StalledException;
 import pando.fabric.VerbList;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
 import pando.index.host.HostedWorker;
 import pando.index.session.Request;
@@ -24,8 +24,6 @@ final class DeftWorker extends HostedWorker {
    * a sorted leaf, or on a fabric without 16-byte CAS. With checksums, every change locks
    * exclusively.
    */
-
-  private static final int ATTEMPTS_MAX = 10_000;
 
   // Offsets of the operands of a 16-byte CAS and of the words that it found.
   private static final int COMPARE = 0;
@@ -112,7 +110,8 @@ final class DeftWorker extends HostedWorker {
 
   private boolean store(Request wanted) {
     long key = wanted.key();
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long node = leaves.lock(key, shared ? Access.SHARED_PAIR : Access.PAIR);
       int index = layout.find(memory, leaf, key);
       if (index >= 0 && shared) {
@@ -133,10 +132,9 @@ final class DeftWorker extends HostedWorker {
         return false;
       }
       writing = false;
-      context.worker.backoff().pauseBriefly(attempt);
+      String what = "other sessions took every unused entry: key";
+      start = WaitLimit.SHORT.pauseBriefly(context.worker.backoff(), attempt, start, what, key);
     }
-    throw new StalledException(
-        "other sessions took every unused entry: key=" + key + ", attempts=" + ATTEMPTS_MAX);
   }
 
   /** Exchanges the value of an entry, or only reads it, and unlocks the leaf. */

@@ -1,7 +1,7 @@
 package pando.baselines.rolex;
 
 import java.util.Arrays;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.session.SizeEstimate;
 
@@ -10,8 +10,6 @@ import pando.index.session.SizeEstimate;
  * random and READ with their synonym leaves. Takes no lock.
  */
 final class RolexSize {
-  private static final int ATTEMPTS_MAX = 2_000;
-
   private final RolexContext context;
   private final Worker worker;
   private final ModelView model;
@@ -56,7 +54,8 @@ final class RolexSize {
 
   /** Draws a leaf; returns the number of its entries, with those of its synonym leaves. */
   private int drawEntries(long count) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       long number = worker.random().nextLong(count);
       int found = Arrays.binarySearch(models.keys(), 0, models.count(), number);
       int index = found >= 0 ? found : -found - 2;
@@ -68,9 +67,9 @@ final class RolexSize {
       // The leaf is being written, or its model is one no more.
       context.counters.restarts++;
       context.pages.refresh(key);
-      worker.backoff().pauseBriefly(attempt);
+      String what = "no leaf could be read";
+      start = WaitLimit.SHORT.pauseBriefly(worker.backoff(), attempt, start, what);
     }
-    throw new StalledException("no leaf could be read: attempts=" + ATTEMPTS_MAX);
   }
 
   private boolean readLeaf(int number) {

@@ -2,8 +2,9 @@ package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.EntryVisitor;
 import pando.index.Lease;
 import pando.index.Partitioning;
@@ -14,8 +15,6 @@ import pando.index.session.Request;
 
 /** One thread's session: sends each operation to the compute server that owns the key. */
 final class DexSession extends HostedSession<PartitionWorker> {
-  private static final int ATTEMPTS_MAX = 1_000;
-
   private final DexIndex index;
   private final NodeLayout layout;
   private final Request request = new Request();
@@ -141,11 +140,13 @@ final class DexSession extends HostedSession<PartitionWorker> {
   @Override
   protected boolean neighbour(long number, boolean down) {
     setWords(wanted, number);
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       Partitioning partitioning = index.partitioning();
       System.arraycopy(wanted, 0, next, 0, wanted.length);
+      PartitionWorker worker;
       while (true) {
-        PartitionWorker worker = begin(next[0]);
+        worker = begin(next[0]);
         boolean isThere;
         long bound;
         try {
@@ -168,10 +169,10 @@ final class DexSession extends HostedSession<PartitionWorker> {
         Arrays.fill(next, down ? Long.MAX_VALUE : Long.MIN_VALUE);
         next[0] = down ? bound - 1 : bound + 1;
       }
+      String what = "leaves between a key and its neighbour kept changing: key";
+      LongFunction<String> text = _ -> text(wanted);
+      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, what, number, text);
     }
-    throw new StalledException(
-        "leaves between a key and its neighbour kept changing: key=%s, attempts=%s"
-            .formatted(text(wanted), ATTEMPTS_MAX));
   }
 
   private boolean areTrailsCurrent(Partitioning partitioning, long from, long to, boolean down) {

@@ -1,6 +1,7 @@
 package pando.index.dex;
 
 import java.lang.foreign.MemorySegment;
+import pando.fabric.Backoff;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
@@ -63,6 +64,11 @@ final class PartitionWorker extends GatedWorker {
     this.merges = new DexMerges(server, context, descent, sharedNodes, sharedSplits);
     this.trail = new Trail(memory);
     this.size = new DexSize(server, context, descent);
+  }
+
+  /** Returns how the session waits for others. */
+  Backoff backoff() {
+    return context.worker().backoff();
   }
 
   /** Opens a session's worker; the session has a number at the server. */

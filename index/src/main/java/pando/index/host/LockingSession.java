@@ -1,7 +1,7 @@
 package pando.index.host;
 
 import java.util.Objects;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.index.EntryVisitor;
 import pando.index.session.KeyGroups;
 import pando.index.session.NeighbourSearch;
@@ -13,7 +13,8 @@ import pando.index.session.Request;
  * leaf.
  */
 public final class LockingSession<W extends HostedWorker> extends HostedSession<W> {
-  private static final int ATTEMPTS_MAX = 1_000;
+  private static final String BUSY =
+      "what lies between a key and its neighbour stayed locked: key";
 
   /** Where the last walk under locks ended: the key of its last search. */
   private long reached;
@@ -81,20 +82,20 @@ public final class LockingSession<W extends HostedWorker> extends HostedSession<
   /**
    * Locks leaf after leaf until one has an entry, so that all leaves are one snapshot. No
    * hold-and-wait: if a lock is taken, unlocks all, waits for that lock, and restarts with it held.
+   * Two sessions that walk towards each other may so take turns for long; a pause that grows ends
+   * that.
    */
   private Outcome findUnderLocks(W worker, long wanted, boolean down) {
-    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
       Outcome outcome = walkUnderLocks(wanted, down);
       forEach(each -> each.neighbours().unlock());
       if (elsewhere || outcome != Outcome.BUSY) {
         return outcome;
       }
-      worker.backoff().pauseBriefly(attempt);
+      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, BUSY, wanted);
       busy(reached).neighbours().awaitBusy();
     }
-    throw new StalledException(
-        "what lies between a key and its neighbour stayed locked: key=%s, attempts=%s"
-            .formatted(wanted, ATTEMPTS_MAX));
   }
 
   private Outcome walkUnderLocks(long wanted, boolean down) {

@@ -1,7 +1,7 @@
 package pando.index.session;
 
 import java.util.Arrays;
-import pando.fabric.StalledException;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 
 /**
@@ -15,8 +15,6 @@ public abstract class TreeSize {
 
   /** Nodes of a level that are read all. */
   private static final int NODES_MAX = 128;
-
-  private static final int ATTEMPTS_MAX = 2_000;
 
   /** Nodes of one level. */
   private static final class Level {
@@ -72,8 +70,9 @@ public abstract class TreeSize {
 
   /** Returns about how many entries have a key from {@code low} to {@code high}, both inclusive. */
   public final double of(long low, long high) {
+    long start = 0;
     for (int attempt = 0; !findNodes(low, high); attempt++) {
-      pause(attempt);
+      start = pause(attempt, start);
     }
     estimate.clear();
     while (!estimate.isEnough()) {
@@ -108,12 +107,13 @@ public abstract class TreeSize {
 
   /** Draws a leaf; returns its entries, divided by the probability with which it was drawn. */
   private double draw(long low, long high) {
+    long start = 0;
     for (int attempt = 0; ; attempt++) {
       double size = tryToDraw(low, high);
       if (size >= 0) {
         return size;
       }
-      pause(attempt);
+      start = pause(attempt, start);
     }
   }
 
@@ -136,10 +136,8 @@ public abstract class TreeSize {
     }
   }
 
-  private void pause(int attempt) {
-    if (attempt == ATTEMPTS_MAX) {
-      throw new StalledException("nodes of a tree keep moving: attempts=" + attempt);
-    }
-    worker.backoff().pauseBriefly(attempt);
+  private long pause(int attempt, long start) {
+    String what = "nodes of a tree keep moving";
+    return WaitLimit.SHORT.pauseBriefly(worker.backoff(), attempt, start, what);
   }
 }

@@ -76,9 +76,11 @@ public final class LeafView {
       return false;
     }
     pointer = entries.pointer(entry);
+    backoff.transition();
     stamp = entries.stamp(entry);
     shift = Heads.shift(low, high, LeafEntries.width(control));
-    return !node.isReplaced() && hasSameExtent();
+    // Not hasSameExtent: a merge that began and published meanwhile may have set this very stamp.
+    return !node.isReplaced() && hasSameMerges();
   }
 
   /** Copies what the entry says of a leaf that the caller has pinned, or latched and merges. */
