@@ -40,6 +40,8 @@ public final class Log implements AutoCloseable {
   /** Under {@link SyncPolicy#EVERYSEC}: the longest force of the disk that no change waits for. */
   private static final long STALL_NANOS = 2_000_000_000;
 
+  private static final int SPINS = 100;
+
   private final Disk disk;
   private final LogOptions options;
   private final Syncer syncer;
@@ -110,7 +112,7 @@ public final class Log implements AutoCloseable {
     if (options.sync() == SyncPolicy.EVERYSEC) {
       syncer.awaitNoStall(STALL_NANOS);
     }
-    lock.lock();
+    lockSoon();
     try {
       while (true) {
         check();
@@ -129,7 +131,7 @@ public final class Log implements AutoCloseable {
 
   /** Gives back room that was reserved and is not used. */
   public void release(long bytes) {
-    lock.lock();
+    lockSoon();
     try {
       reserved -= bytes;
     } finally {
@@ -158,7 +160,7 @@ public final class Log implements AutoCloseable {
   public long append(RecordBuilder record) {
     int inner = record.innerSum();
     int bytes = (int) record.bytes();
-    lock.lock();
+    lockSoon();
     try {
       check();
       checkOpen();
@@ -174,6 +176,17 @@ public final class Log implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Takes the lock. Spins first, as a change has it for less time than a thread takes to park. */
+  private void lockSoon() {
+    for (int i = 0; i < SPINS; i++) {
+      if (!lock.isLocked() && lock.tryLock()) {
+        return;
+      }
+      Thread.onSpinWait();
+    }
+    lock.lock();
   }
 
   private void checkOpen() {
