@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -27,6 +28,7 @@ import pando.cli.cluster.WatchedCluster;
 import pando.cluster.MemoryCoordinator;
 import pando.door.resp.RespDoor;
 import pando.door.resp.RespOptions;
+import pando.durable.DurableStrings;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
@@ -35,6 +37,8 @@ import pando.index.RangeIndex;
 import pando.index.Systems;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
+import pando.journal.DataFolder;
+import pando.journal.LogOptions;
 import pando.metrics.PandoHttp;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -52,7 +56,7 @@ final class MonitoringTest {
   private static final Map<String, Map<String, Set<String>>> EXPORTED = new TreeMap<>();
 
   @BeforeAll
-  static void export() throws IOException {
+  static void export(@TempDir Path data) throws IOException {
     PoolOptions pool =
         PoolOptions.defaults().withBytesPerServer(64 << 20).withHandlers(Systems.handlers());
     try (Fabric fabric = LocalFabric.open(pool);
@@ -60,6 +64,12 @@ final class MonitoringTest {
             ByteIndex.create(fabric, ByteOptions.defaults().withCacheBytes(1 << 20));
         RespDoor door = RespDoor.open(strings, RespOptions.loopback(0))) {
       take(door);
+    }
+    try (Fabric fabric = LocalFabric.open(pool);
+        DataFolder folder = DataFolder.open(data, DurableStrings.KIND, LogOptions.defaults());
+        DurableStrings strings =
+            DurableStrings.open(folder, ByteOptions.defaults().withCacheBytes(1 << 20), fabric)) {
+      take(strings);
     }
     for (String system : List.of("orca", "dex", "rolex")) {
       try (Fabric fabric = LocalFabric.open(pool);

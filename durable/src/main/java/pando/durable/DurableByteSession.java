@@ -14,6 +14,7 @@ import pando.index.bytes.ByteSession;
 import pando.index.bytes.ByteStrings;
 import pando.index.bytes.ByteTransaction;
 import pando.index.bytes.ByteVisitor;
+import pando.index.bytes.ChangingSession;
 import pando.index.session.Operation;
 import pando.journal.LogFailedException;
 
@@ -21,11 +22,9 @@ import pando.journal.LogFailedException;
  * One thread's access to {@link DurableStrings}, with the promises of {@link DurableSession}.
  * Changes copy their key and their value into the log.
  */
-public final class DurableByteSession implements ByteSession {
+public final class DurableByteSession extends ChangingSession {
   /** So many values are stored before a wait for the disk. */
   private static final int STORES_MAX = 256;
-
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteSession inner;
   private final int keyBytesMax;
@@ -105,46 +104,7 @@ public final class DurableByteSession implements ByteSession {
   }
 
   @Override
-  public boolean put(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.PUT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.PUT_IF_ABSENT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean update(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.UPDATE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted) {
-    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
-  }
-
-  @Override
-  public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
-    return change(Operation.REPLACE, wanted, stored, expected);
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted, MemorySegment expected) {
-    return change(Operation.REMOVE_EXPECTED, wanted, NOTHING, expected);
-  }
-
-  @Override
-  public void store(MemorySegment wanted, MemorySegment stored) {
-    change(Operation.STORE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public void discard(MemorySegment wanted) {
-    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
-  }
-
-  private boolean change(
+  protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     boolean answer = carryOut(operation, wanted, stored, expected);
     turn.answer();

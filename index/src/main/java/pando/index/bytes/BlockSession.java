@@ -22,14 +22,12 @@ import pando.index.session.SizeEstimate;
  * 100 bytes, and {@link #value()} a segment; neighbours, scans and changes allocate keys and
  * blocks.
  */
-final class BlockSession implements ByteSession {
+final class BlockSession extends ChangingSession {
   /** With this in place of a key the sums of all blocks are made. */
   static final long BLOCKS = 0;
 
   /** In a range of up to so many blocks, entries are counted and not estimated. */
   private static final int COUNTED_BLOCKS_MAX = 32;
-
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteIndex index;
   final BlockReader reader;
@@ -95,46 +93,7 @@ final class BlockSession implements ByteSession {
   }
 
   @Override
-  public boolean put(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.PUT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
-    return !change(Operation.PUT_IF_ABSENT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean update(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.UPDATE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted) {
-    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
-  }
-
-  @Override
-  public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
-    return change(Operation.REPLACE, wanted, stored, expected) && changes.matches();
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted, MemorySegment expected) {
-    return change(Operation.REMOVE_EXPECTED, wanted, NOTHING, expected) && changes.matches();
-  }
-
-  @Override
-  public void store(MemorySegment wanted, MemorySegment stored) {
-    change(Operation.STORE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public void discard(MemorySegment wanted) {
-    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
-  }
-
-  private boolean change(
+  protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     Objects.requireNonNull(expected, "expected");
     checkEntry(index, wanted, stored);
@@ -155,7 +114,11 @@ final class BlockSession implements ByteSession {
     if (lease != null) {
       lease.awaitAfterChange();
     }
-    return found;
+    return switch (operation) {
+      case PUT_IF_ABSENT -> !found;
+      case REPLACE, REMOVE_EXPECTED -> changes.matches();
+      default -> found;
+    };
   }
 
   @Override

@@ -18,14 +18,12 @@ import pando.index.session.Operation;
  *
  * <p>Not thread-safe, and of no use behind the action.
  */
-public final class ByteTransaction implements ByteSession {
+public final class ByteTransaction extends ChangingSession {
   /** What is remembered takes so much memory at the most. */
   private static final long BYTES_MAX = 128 << 20;
 
   /** What a key takes in memory, beside its bytes. */
   private static final int BYTES_OF_CHANGE = 192;
-
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final ByteSession inner;
   private final Predicate<MemorySegment> mayChange;
@@ -166,46 +164,7 @@ public final class ByteTransaction implements ByteSession {
   }
 
   @Override
-  public boolean put(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.PUT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean putIfAbsent(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.PUT_IF_ABSENT, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean update(MemorySegment wanted, MemorySegment stored) {
-    return change(Operation.UPDATE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted) {
-    return change(Operation.REMOVE, wanted, NOTHING, NOTHING);
-  }
-
-  @Override
-  public boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
-    return change(Operation.REPLACE, wanted, stored, expected);
-  }
-
-  @Override
-  public boolean remove(MemorySegment wanted, MemorySegment expected) {
-    return change(Operation.REMOVE_EXPECTED, wanted, NOTHING, expected);
-  }
-
-  @Override
-  public void store(MemorySegment wanted, MemorySegment stored) {
-    change(Operation.STORE, wanted, stored, NOTHING);
-  }
-
-  @Override
-  public void discard(MemorySegment wanted) {
-    change(Operation.DISCARD, wanted, NOTHING, NOTHING);
-  }
-
-  private boolean change(
+  protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     usable();
     // The arguments may be what this session has returned, and the operation overwrites.
