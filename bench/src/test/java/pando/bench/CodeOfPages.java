@@ -99,6 +99,14 @@ final class CodeOfPages {
     }
   }
 
+  static void wordsBecomeNamed() {
+    try (Pando words = Pando.open("local:/data/words");
+        Pando maps = Pando.open("local:/data/maps")) {
+      maps.map("counts", KeyCodec.longs(), ValueCodec.longs())
+          .putAll(words.map(KeyCodec.longs(), ValueCodec.longs()));
+    }
+  }
+
   static void sharedDoor() throws IOException, InterruptedException {
     try (PandoClient client =
             PandoClient.connect("host:7480,host2:7480", ClientOptions.defaults());
