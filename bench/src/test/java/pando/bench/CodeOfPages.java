@@ -35,6 +35,7 @@ import pando.journal.SyncPolicy;
 import pando.map.Pando;
 import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
+import pando.map.codec.ValueCodec;
 import pando.metrics.PandoHttp;
 import pando.metrics.PandoMetrics;
 
