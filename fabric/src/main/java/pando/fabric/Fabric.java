@@ -38,6 +38,13 @@ public interface Fabric extends AutoCloseable {
   /** Returns what this fabric can do. */
   Capabilities capabilities();
 
+  /**
+   * Returns about how long a session waits for a verb, in nanoseconds: 0 where the pool's memory is
+   * mapped, so that a verb takes no more than its accesses. Measured by the first call elsewhere,
+   * which throws what a READ throws.
+   */
+  long tripNanos();
+
   /** Returns the number of memory servers, numbered from 0. */
   int memoryServers();
 

@@ -38,6 +38,7 @@ public abstract class FabricBase implements Fabric {
   /** The least epochs that were made sure of by this fabric. */
   private final AtomicLongArray fenced = new AtomicLongArray(ComputeServer.NUMBER_MAX + 1);
 
+  private final TripTime trip = new TripTime(this);
   private final Set<ThreadTask> tasks = ConcurrentHashMap.newKeySet();
   private boolean closed;
 
@@ -76,6 +77,12 @@ public abstract class FabricBase implements Fabric {
 
   /** Ends all workers, also those in the middle of a verb, and releases all else; called once. */
   protected abstract void end();
+
+  /** Returns the median of some READs; a fabric whose memory is mapped returns 0 instead. */
+  @Override
+  public long tripNanos() {
+    return trip.nanos();
+  }
 
   @Override
   public final String name() {

@@ -59,6 +59,11 @@ public final class MappedFabric extends FabricBase {
   }
 
   @Override
+  public long tripNanos() {
+    return 0;
+  }
+
+  @Override
   public int memoryServers() {
     return links.length;
   }

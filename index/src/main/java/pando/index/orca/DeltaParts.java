@@ -6,15 +6,13 @@ import pando.index.orca.delta.Deltas;
 
 /** The deltas as a holder of parts. */
 final class DeltaParts extends MeasuredParts {
-  /** A READ and a WRITE of a leaf, and three round trips. */
-  private static final double MERGE_NANOS = 640 + 3 * TRIP_NANOS;
-
   /** Merges that count for the average of changes. */
   private static final int MEMORY = 64;
 
   /** Attempts to merge all blocks of a part away while sessions go on. */
   private static final int PASSES = 8;
 
+  private final PoolCosts costs;
   private final Deltas deltas;
   private final OrcaMerges merges;
   private final CacheUse use;
@@ -23,7 +21,8 @@ final class DeltaParts extends MeasuredParts {
   private double changesOfPart;
 
   /** Creates the holder. */
-  DeltaParts(OrcaContext context) {
+  DeltaParts(OrcaContext context, PoolCosts costs) {
+    this.costs = costs;
     this.deltas = context.deltas;
     this.merges = new OrcaMerges(context);
     this.use = context.use;
@@ -54,7 +53,7 @@ final class DeltaParts extends MeasuredParts {
     }
     long come = use.changes.sumThenReset();
     double expected = changesOfPart == 0 ? 0 : (double) come / (changesOfPart * parts);
-    double saved = expected * MERGE_NANOS / parts;
+    double saved = expected * costs.merge() / parts;
     note(saved, saved);
   }
 

@@ -7,28 +7,27 @@ import pando.index.orca.parts.CacheParts;
 
 /** The images, and the filters beside them, as a holder of parts. */
 final class ImageParts extends MeasuredParts {
-  /** A READ of a pair of segments, which a scan waits for once for many. */
-  private static final double PAIR_NANOS = 25;
-
-  /** A READ of a segment. */
-  private static final double SEGMENT_NANOS = 18 + TRIP_NANOS;
-
   private final ImageCache images;
   private final LeafEntries entries;
   private final CacheParts parts;
   private final Backoff backoff;
   private final double pairNanos;
+
+  /** What a filter saves that has no such key. */
+  private final double filterNanos;
+
   private final CacheUse use;
 
   /** Creates the holder. */
-  ImageParts(OrcaContext context, CacheParts parts) {
+  ImageParts(OrcaContext context, PoolCosts costs, CacheParts parts) {
     this.images = context.images;
     this.entries = context.directory.entries();
     this.parts = parts;
     this.backoff = context.worker.backoff();
     // Where lookups READ for images, most of those that are hit are theirs.
     boolean ofLookups = context.options.cacheUnit() != CacheUnit.RECORDS;
-    this.pairNanos = ofLookups ? SEGMENT_NANOS : PAIR_NANOS;
+    this.pairNanos = ofLookups ? costs.segment() : costs.pair();
+    this.filterNanos = costs.isBehindNetwork() ? costs.segment() : 0;
     this.use = context.use;
   }
 
@@ -54,12 +53,12 @@ final class ImageParts extends MeasuredParts {
       // missed.
       double pairs = (double) tailHits / own * pairNanos;
       double filters = (double) found / own;
-      double gain = pairs + Math.min(filters, (double) unfound) * SEGMENT_NANOS;
-      note(gain, pairs + filters * SEGMENT_NANOS);
+      double gain = pairs + Math.min(filters, (double) unfound) * filterNanos;
+      note(gain, pairs + filters * filterNanos);
     } else {
       // As if one of 64 pairs that are READ could have been here, and filters of all leaves alike.
       double covered = Math.min(1, (double) images.imagesOfSlab() / entries.end());
-      note((double) read / parts.count() * pairNanos + unfound * covered * SEGMENT_NANOS, 0);
+      note((double) read / parts.count() * pairNanos + unfound * covered * filterNanos, 0);
     }
   }
 

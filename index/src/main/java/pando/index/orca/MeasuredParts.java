@@ -2,12 +2,6 @@ package pando.index.orca;
 
 /** The parts of a cache, and what it would gain and lose by one more or less. */
 abstract class MeasuredParts implements PartHolder {
-  /**
-   * What a round trip costs a compute server beside the time of cards, in nanoseconds: 2 us of one
-   * of its sessions, of which 32 run.
-   */
-  static final double TRIP_NANOS = 60;
-
   /** Windows that count: one alone has few merges or none, which says little. */
   private static final int MEMORY = 16;
 
@@ -24,7 +18,7 @@ abstract class MeasuredParts implements PartHolder {
   abstract void measure();
 
   /**
-   * Notes a window: time of a memory server's network card and of waiting sessions, in nanoseconds.
+   * Notes a window, by {@link PoolCosts}.
    *
    * @param windowGain what a part more would have saved
    * @param windowCost what a part less would have cost

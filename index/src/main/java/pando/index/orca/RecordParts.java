@@ -17,9 +17,7 @@ final class RecordParts extends MeasuredParts {
    * such steps a part may have more ranges than another, which balance() evens out later.
    */
 
-  /** A READ of a segment. */
-  private static final double SEGMENT_NANOS = 18 + TRIP_NANOS;
-
+  private final PoolCosts costs;
   private final RecordCache records;
   private final LongAdder tailHits;
   private final int partsMin;
@@ -51,7 +49,14 @@ final class RecordParts extends MeasuredParts {
    * @param bucketsMax buckets that are looked at while operations stand still, unless a part has
    *     more
    */
-  RecordParts(OrcaContext context, Alone alone, int partsMin, LongAdder tailHits, int bucketsMax) {
+  RecordParts(
+      OrcaContext context,
+      PoolCosts costs,
+      Alone alone,
+      int partsMin,
+      LongAdder tailHits,
+      int bucketsMax) {
+    this.costs = costs;
     this.context = context;
     this.alone = alone;
     this.records = context.records;
@@ -82,7 +87,7 @@ final class RecordParts extends MeasuredParts {
     admissions += newAdmissions;
     evictions += newEvictions;
     double full = newAdmissions == 0 ? 0 : (double) newEvictions / newAdmissions;
-    double saved = tailHits.sumThenReset() * full * SEGMENT_NANOS / parts();
+    double saved = tailHits.sumThenReset() * full * costs.segment() / parts();
     note(saved, saved);
   }
 

@@ -136,10 +136,11 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
 
   @Override
   protected List<MeasuredParts> open(OrcaContext context) {
+    PoolCosts costs = PoolCosts.of(store.fabric.tripNanos());
     return List.of(
-        new RecordParts(context, alone, recordPartsMin, use.tailHits, BUCKETS_MAX),
-        new DeltaParts(context),
-        new ImageParts(context, parts));
+        new RecordParts(context, costs, alone, recordPartsMin, use.tailHits, BUCKETS_MAX),
+        new DeltaParts(context, costs),
+        new ImageParts(context, costs, parts));
   }
 
   /** Where it fails, memory stays where it is. */

@@ -23,6 +23,9 @@ import pando.sim.ClusterModel;
  * verbs outside of clients, such as those of a bulk load before the run, take none.
  */
 public final class SimFabric implements Fabric {
+  /** What a verb takes by a card that is not busy. */
+  private static final long TRIP_NANOS = 2_000;
+
   private final SimPool pool;
   private final ComputeHost host;
   private final FabricIdentity identity;
@@ -79,6 +82,11 @@ public final class SimFabric implements Fabric {
         pool.network().hasRemoteProcessor(),
         true,
         true);
+  }
+
+  @Override
+  public long tripNanos() {
+    return TRIP_NANOS;
   }
 
   @Override
