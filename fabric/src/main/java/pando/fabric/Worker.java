@@ -25,6 +25,18 @@ public interface Worker extends AutoCloseable {
   /** READ: copies remote bytes into local memory. */
   void read(long remote, long local, int bytes);
 
+  /**
+   * READ without the copy: says where remote bytes are, if they are mapped into this process and
+   * the compute server cannot be fenced. It counts as a READ, but not as a trip, and throws what a
+   * READ throws. The caller looks at the bytes at once, as often as it likes; each look may find
+   * others.
+   *
+   * @return {@code false} if they have to be copied by a {@link #read}
+   */
+  default boolean view(long remote, int bytes, PoolView view) {
+    return false;
+  }
+
   /** WRITE: copies local bytes into remote memory. */
   void write(long remote, long local, int bytes);
 

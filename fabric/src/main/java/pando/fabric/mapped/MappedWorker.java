@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.PoolView;
 import pando.fabric.VerbList;
 import pando.fabric.VerbList.Kind;
 import pando.fabric.base.Fences;
@@ -55,6 +56,17 @@ final class MappedWorker extends WorkerBase {
     } finally {
       exit();
     }
+  }
+
+  @Override
+  public boolean view(long remote, int bytes, PoolView view) {
+    if (pass != null) {
+      return false; // What is looked at later could be looked at behind a fence.
+    }
+    MemoryServerLink link = link(remote);
+    view.set(link.segment(), link.position(remote, bytes));
+    counters().countRead(bytes);
+    return true;
   }
 
   @Override

@@ -1,8 +1,11 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import pando.fabric.Backoff;
+import pando.fabric.PoolView;
 import pando.fabric.VerbList;
+import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
@@ -34,10 +37,12 @@ final class LeafRange {
   private final LeafEntries entries;
   private final Deltas deltas;
   private final ImageCache images;
+  private final Worker worker;
   private final Backoff backoff;
   private final RecordWay record;
   private final MemorySegment memory;
   private final long buffer;
+  private final PoolView pool = new PoolView();
 
   final LeafView view;
 
@@ -46,6 +51,9 @@ final class LeafRange {
 
   /** Segments that are READ, a bit for each; the others were copied from images. */
   private int read;
+
+  /** Whether the segments are looked at in the pool, and were not copied. */
+  private boolean viewed;
 
   private long low;
   private long high;
@@ -71,11 +79,12 @@ final class LeafRange {
     this.entries = context.directory.entries();
     this.deltas = context.deltas;
     this.images = context.images;
-    this.backoff = context.worker.backoff();
+    this.worker = context.worker;
+    this.backoff = worker.backoff();
     this.record = new RecordWay(context);
     this.memory = context.memory;
     this.buffer = buffer;
-    this.view = new LeafView(context.directory, context.worker.backoff());
+    this.view = new LeafView(context.directory, backoff);
   }
 
   /** Chooses some segments, and reads ahead from the images that there are of them. */
@@ -91,9 +100,21 @@ final class LeafRange {
     touched = images.touch(view.entry, first, last);
   }
 
-  /** Copies the segments that are chosen from images, and adds READs of others to a list. */
+  /**
+   * Copies the segments that are chosen from images, and adds READs of others to a list; or looks
+   * at them in the pool, where that can be and there are no images.
+   */
   void read(VerbList list) {
     read = (2 << last) - (1 << first);
+    viewed =
+        !images.isOn()
+            && worker.view(
+                view.address() + LeafLayout.segment(first),
+                segments() * LeafLayout.SEGMENT_BYTES,
+                pool);
+    if (viewed) {
+      return;
+    }
     read &= ~images.copy(view.entry, read, memory, atSegment(0), backoff);
     closeGaps();
     addReads(list);
@@ -125,6 +146,11 @@ final class LeafRange {
     }
   }
 
+  /** Returns whether the segments are looked at in the pool, so that no READ is on the list. */
+  boolean isViewed() {
+    return viewed;
+  }
+
   /** Returns where a segment is, or would be. */
   private long atSegment(int segment) {
     return buffer + (long) (segment - first) * LeafLayout.SEGMENT_BYTES;
@@ -153,37 +179,24 @@ final class LeafRange {
    */
   boolean collect(boolean held) {
     count = 0;
-    int delta = view.delta();
-    int change = delta == 0 ? 0 : position(delta, low);
-    int changes = delta == 0 ? 0 : deltas.count(delta);
-    long changed = keyOf(delta, change, changes);
-    for (int segment = first; segment <= last; segment++) {
-      long at = atSegment(segment);
-      int records = check(segment, at);
+    view.seekTo(first);
+    while (true) {
+      int records = copySegment();
       if (records < 0) {
         if (held || view.hasSameExtent()) {
           throw new CorruptNodeException(
-              view.address() + LeafLayout.segment(segment),
-              "is not the segment of its leaf: segment=" + segment);
+              view.segmentAddress(), "is not the segment of its leaf: segment=" + view.segment);
         }
         return false;
       }
-      for (int slot = 0; slot < records; slot++) {
-        long key = Segment.key(memory, at, slot);
-        while (change < changes && changed < key) {
-          add(delta, change++);
-          changed = keyOf(delta, change, changes);
-        }
-        if (change < changes && changed == key) {
-          add(delta, change++);
-          changed = keyOf(delta, change, changes);
-        } else {
-          add(key, Segment.value(memory, at, slot));
-        }
+      count += records;
+      if (view.segment == last) {
+        break;
       }
+      view.goOn();
     }
-    while (change < changes && deltas.key(delta, change) <= high) {
-      add(delta, change++);
+    if (view.delta() != 0) {
+      mergeDelta(view.delta());
     }
     if (!held && !isCurrent()) {
       return false;
@@ -192,54 +205,83 @@ final class LeafRange {
     return held || isCurrent();
   }
 
+  /** Checks and copies the segment that the view is at; returns as {@link Segment#copy}. */
+  private int copySegment() {
+    return Segment.copy(
+        viewed ? pool.memory() : memory,
+        viewed
+            ? pool.at() + (long) (view.segment - first) * LeafLayout.SEGMENT_BYTES
+            : atSegment(view.segment),
+        view.segmentAddress(),
+        view.segment == 0,
+        view.from,
+        view.last,
+        view.shift,
+        view.low,
+        view.high,
+        view.stamp,
+        keys,
+        values,
+        count);
+  }
+
+  /** Applies the changes of a delta, of which few have a key here. */
+  private void mergeDelta(int delta) {
+    int changes = deltas.count(delta);
+    for (int change = position(delta, low); change < changes; change++) {
+      long key = deltas.key(delta, change);
+      if (key > high) {
+        return;
+      }
+      apply(delta, change, key);
+    }
+  }
+
+  private void apply(int delta, int change, long key) {
+    int index = Arrays.binarySearch(keys, 0, count, key);
+    int at = index >= 0 ? index : -index - 1;
+    if (deltas.kind(delta, change) == Deltas.TOMBSTONE) {
+      if (index >= 0) {
+        count--;
+        move(at + 1, at, count - at);
+      }
+      return;
+    }
+    if (index < 0) {
+      if (count == keys.length) {
+        return; // The delta is not that of the leaf any more: the version has moved.
+      }
+      move(at, at + 1, count - at);
+      count++;
+    }
+    keys[at] = key;
+    values[at] = deltas.value(delta, change);
+  }
+
+  private void move(int from, int to, int entries) {
+    System.arraycopy(keys, from, keys, to, entries);
+    System.arraycopy(values, from, values, to, entries);
+  }
+
   /**
-   * Puts what was READ and collected into images, unless the leaf has moved.
+   * Puts what was READ and collected into images, unless the leaf has moved. What was looked at in
+   * the pool was not copied, and may be something else by now.
    *
    * @param evicts whether other images may go for it
    */
   void admit(boolean evicts) {
-    images.admit(view, read, evicts, memory, atSegment(0), backoff);
+    if (!viewed) {
+      images.admit(view, read, evicts, memory, atSegment(0), backoff);
+    }
   }
 
   private boolean isCurrent() {
     return PlantedBug.SCAN_WITHOUT_VERSION || view.isCurrent();
   }
 
-  private long keyOf(int delta, int change, int changes) {
-    return change < changes ? deltas.key(delta, change) : 0;
-  }
-
   private int position(int delta, long key) {
     int index = deltas.find(delta, key);
     return index >= 0 ? index : -index - 1;
-  }
-
-  private int check(int segment, long at) {
-    view.seekTo(segment);
-    return Segment.records(
-        memory,
-        at,
-        view.address() + LeafLayout.segment(segment),
-        segment == 0,
-        view.from,
-        view.last,
-        view.shift,
-        view.low,
-        view.high,
-        view.stamp);
-  }
-
-  private void add(int delta, int change) {
-    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
-      add(deltas.key(delta, change), deltas.value(delta, change));
-    }
-  }
-
-  private void add(long key, long value) {
-    if (count < keys.length) {
-      keys[count] = key;
-      values[count++] = value;
-    }
   }
 
   /** Takes the values of cached records, if any can be newer than leaf and delta. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
+import pando.fabric.VerbList;
 import pando.fabric.pool.Losses;
 import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
@@ -153,6 +154,17 @@ final class OrcaContext extends WorkerContext {
   /** Lets all that follows fail rather than wait, as no operation is under way. */
   void waitForNothing() {
     waitNanosMax = 0;
+  }
+
+  /**
+   * Posts READs; if there are none, as the bytes are looked at in the pool, counts a trip for them.
+   */
+  void scatter(VerbList list, boolean areViewed) {
+    if (list.size() > 0) {
+      worker.scatter(list);
+    } else if (areViewed) {
+      worker.counters().roundTrips++;
+    }
   }
 
   /**

@@ -1,7 +1,6 @@
 package pando.index.orca;
 
 import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafView;
 import pando.index.session.NeighbourSearch;
@@ -11,7 +10,6 @@ final class OrcaNeighbours extends NeighbourSearch {
   private static final int ATTEMPTS_MAX = 3;
 
   private final OrcaContext context;
-  private final Worker worker;
   private final Directory directory;
   private final LeafRange range;
   private final LeafView view;
@@ -20,7 +18,6 @@ final class OrcaNeighbours extends NeighbourSearch {
 
   OrcaNeighbours(OrcaContext context) {
     this.context = context;
-    this.worker = context.worker;
     this.directory = context.directory;
     this.held = new HeldLeaves(context);
     this.range = new LeafRange(context, context.scanned(0));
@@ -52,7 +49,7 @@ final class OrcaNeighbours extends NeighbourSearch {
       if (range.segmentsRead() == 0) {
         context.counters.leafHits++;
       } else {
-        worker.scatter(list);
+        context.scatter(list, range.isViewed());
         context.counters.leafMisses++;
         context.use.notePairs(1);
       }

@@ -1,7 +1,6 @@
 package pando.index.orca;
 
 import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
 import pando.index.orca.directory.LeafEntries;
@@ -20,7 +19,6 @@ final class OrcaScans extends LeafScan {
   private static final int ATTEMPTS_BEFORE_HOLDING = 2;
 
   private final OrcaContext context;
-  private final Worker worker;
   private final Directory directory;
   private final Deltas deltas;
   private final HeldLeaves held;
@@ -30,7 +28,6 @@ final class OrcaScans extends LeafScan {
   OrcaScans(OrcaContext context) {
     super(context::abandon);
     this.context = context;
-    this.worker = context.worker;
     this.directory = context.directory;
     this.deltas = context.deltas;
     this.held = new HeldLeaves(context);
@@ -87,9 +84,7 @@ final class OrcaScans extends LeafScan {
   }
 
   private void scatter(int leaves) {
-    if (list.size() > 0) {
-      worker.scatter(list);
-    }
+    context.scatter(list, ranges[0].isViewed());
     for (int i = 0; i < leaves; i++) {
       boolean hit = ranges[i].segmentsRead() == 0;
       context.counters.leafHits += hit ? 1 : 0;

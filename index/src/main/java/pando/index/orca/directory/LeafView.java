@@ -152,6 +152,13 @@ public final class LeafView {
     seekTo(number, LeafEntries.width(control));
   }
 
+  /** Goes to the segment behind the one that was found. */
+  public void goOn() {
+    segment++;
+    from = last + 1;
+    last = lastOf(segment, LeafEntries.width(control));
+  }
+
   /** Returns which share of the keys of the segment that was found is not below one of them. */
   public double shareFrom(long key) {
     return keys(key, greatest()) / keys(least(), greatest());
@@ -177,7 +184,11 @@ public final class LeafView {
   private void seekTo(int number, int width) {
     segment = number;
     from = head(number, width);
-    last = number + 1 < segments() ? head(number + 1, width) - 1 : Heads.q(high, low, shift);
+    last = lastOf(number, width);
+  }
+
+  private long lastOf(int number, int width) {
+    return number + 1 < segments() ? head(number + 1, width) - 1 : Heads.q(high, low, shift);
   }
 
   /** Counts the heads that are not above q, eight at a time. */

@@ -44,16 +44,9 @@ public final class Segment {
       long low,
       long high,
       long stamp) {
-    long voidKey = first ? high : low;
-    int records = SLOTS;
-    while (records > 0 && key(memory, at, records - 1) == voidKey) {
-      records--;
-      if (value(memory, at, records) != voidValue(stamp, address, records)) {
-        return DAMAGED;
-      }
-    }
-    if (records == 0) {
-      return 0;
+    int records = used(memory, at, address, first ? high : low, stamp);
+    if (records <= 0) {
+      return records;
     }
     long previous = key(memory, at, 0);
     boolean sound = previous >= low + (from << shift);
@@ -63,6 +56,57 @@ public final class Segment {
       previous = key;
     }
     return sound && previous <= greatest(last, shift, low, high) ? records : DAMAGED;
+  }
+
+  /**
+   * Copies the records as they are checked, so that the memory may be one that others write.
+   *
+   * @param keys get the keys, from {@code to} on
+   * @param values get the values, from {@code to} on
+   * @return as {@link #records}
+   */
+  public static int copy(
+      MemorySegment memory,
+      long at,
+      long address,
+      boolean first,
+      long from,
+      long last,
+      int shift,
+      long low,
+      long high,
+      long stamp,
+      long[] keys,
+      long[] values,
+      int to) {
+    int records = used(memory, at, address, first ? high : low, stamp);
+    if (records <= 0) {
+      return records;
+    }
+    long previous = key(memory, at, 0);
+    keys[to] = previous;
+    values[to] = value(memory, at, 0);
+    boolean sound = previous >= low + (from << shift);
+    for (int slot = 1; slot < records; slot++) {
+      long key = key(memory, at, slot);
+      sound &= key > previous;
+      keys[to + slot] = key;
+      values[to + slot] = value(memory, at, slot);
+      previous = key;
+    }
+    return sound && previous <= greatest(last, shift, low, high) ? records : DAMAGED;
+  }
+
+  /** Returns the number of slots before those that are void; {@link #DAMAGED} if one is not. */
+  private static int used(MemorySegment memory, long at, long address, long voidKey, long stamp) {
+    int records = SLOTS;
+    while (records > 0 && key(memory, at, records - 1) == voidKey) {
+      records--;
+      if (value(memory, at, records) != voidValue(stamp, address, records)) {
+        return DAMAGED;
+      }
+    }
+    return records;
   }
 
   /** Returns the greatest key whose q is {@code last}. */
