@@ -536,6 +536,33 @@ public abstract class FabricContract {
   }
 
   @Test
+  public void shouldViewWhatAReadWouldCopyWhereMemoryIsMapped() {
+    PoolView view = new PoolView();
+    boolean isMapped = fabric.tripNanos() == 0;
+    VerbCounters counters = worker.counters();
+    long reads = counters.reads;
+    long bytes = counters.bytesIn;
+    for (long offset : new long[] {0, 8, 24, 200}) {
+      worker.faa(NODE + offset, 1 + offset);
+      long trips = counters.roundTrips;
+      assertThat(worker.view(NODE + offset, 16, view)).isEqualTo(isMapped);
+      assertThat(counters.roundTrips).isEqualTo(trips);
+      if (isMapped) {
+        assertThat(Words.get(view.memory(), view.at())).isEqualTo(1 + offset);
+      }
+    }
+    assertThat(counters.reads - reads).isEqualTo(isMapped ? 4 : 0);
+    assertThat(counters.bytesIn - bytes).isEqualTo(4 * 8 + (isMapped ? 4 * 16 : 0));
+  }
+
+  @Test
+  public void shouldMeasureATripOnce() {
+    long nanos = fabric.tripNanos();
+    assertThat(nanos).isNotNegative();
+    assertThat(fabric.tripNanos()).isEqualTo(nanos);
+  }
+
+  @Test
   public void shouldRefuseBytesOutsideTheMemoryServer() {
     long chip = 256 << 10;
     long[] outside = {
@@ -556,6 +583,10 @@ public abstract class FabricContract {
           .hasMessageContaining(GlobalAddress.toString(address));
       assertThatThrownBy(() -> worker.write(address, LOCAL, 8))
           .isInstanceOf(InvalidAddressException.class);
+      if (fabric.tripNanos() == 0) {
+        assertThatThrownBy(() -> worker.view(address, 8, new PoolView()))
+            .isInstanceOf(InvalidAddressException.class);
+      }
     }
     assertThatThrownBy(() -> worker.cas(GlobalAddress.of(0, DRAM_BYTES), 0, 0))
         .isInstanceOf(InvalidAddressException.class);
@@ -746,6 +777,10 @@ public abstract class FabricContract {
     worker.read(NODE, LOCAL, 8);
     worker.close();
     assertThatThrownBy(() -> worker.read(NODE, LOCAL, 8)).isInstanceOf(IllegalStateException.class);
+    if (fabric.tripNanos() == 0) {
+      assertThatThrownBy(() -> worker.view(NODE, 8, new PoolView()))
+          .isInstanceOf(IllegalStateException.class);
+    }
     assertThatThrownBy(() -> worker.call(0, 16, LOCAL, 8))
         .isInstanceOf(IllegalStateException.class);
     assertThat(worker.counters().reads).isEqualTo(1);
@@ -836,6 +871,7 @@ public abstract class FabricContract {
       assertThat(late.call(0, TestHandlers.INCREMENT, LOCAL, 8)).isEqualTo(8);
       fabric.fence(3, 7);
       late.faa(NODE, 6);
+      assertThat(late.view(NODE, 8, new PoolView())).isFalse();
       fabric.fence(3, 8);
       assertFenced(late);
       assertFenced(unused);

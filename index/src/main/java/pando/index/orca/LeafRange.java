@@ -6,6 +6,7 @@ import pando.fabric.Backoff;
 import pando.fabric.PoolView;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
@@ -33,6 +34,8 @@ final class LeafRange {
 
   /** Needless segments that one READ brings in the time in which a card begins another READ. */
   private static final int GAP_MAX = 2;
+
+  private static final int LINE_BYTES = 64;
 
   private final LeafEntries entries;
   private final Deltas deltas;
@@ -113,11 +116,23 @@ final class LeafRange {
                 segments() * LeafLayout.SEGMENT_BYTES,
                 pool);
     if (viewed) {
+      touchPool();
       return;
     }
     read &= ~images.copy(view.entry, read, memory, atSegment(0), backoff);
     closeGaps();
     addReads(list);
+  }
+
+  /** Reads a word of each line, so that the processor waits for all of them at once. */
+  private void touchPool() {
+    MemorySegment from = pool.memory();
+    long end = pool.at() + (long) segments() * LeafLayout.SEGMENT_BYTES;
+    long sum = 0;
+    for (long at = pool.at(); at < end; at += LINE_BYTES) {
+      sum += Words.getUnaligned(from, at);
+    }
+    touched = sum;
   }
 
   /** READs cached segments, too, where a READ of its own for what is behind them costs as much. */
