@@ -29,6 +29,8 @@ final class CacheUse {
   /** Records that found no free way, until the cache is taken for full. */
   private volatile long full;
 
+  private volatile boolean deltasLend;
+
   CacheUse(RecordCache records, DirectoryParts directory) {
     this.records = records;
     this.directory = directory;
@@ -74,9 +76,22 @@ final class CacheUse {
     }
   }
 
-  /** Counts a change that a delta has got. */
+  /** Counts a change that a delta has got; wakes the task if deltas have lent memory. */
   void countChange() {
     changes.increment();
+    if (deltasLend) {
+      wake.run();
+    }
+  }
+
+  /** Sets whether deltas have lent memory, which they want back with their first change. */
+  void setDeltasLend(boolean lend) {
+    deltasLend = lend;
+  }
+
+  /** Returns whether deltas want back what they have lent. */
+  boolean wantsBack() {
+    return deltasLend && changes.sum() > 0;
   }
 
   /**

@@ -40,7 +40,8 @@ abstract class OrcaSettings<O extends OrcaSettings<O>> extends SystemOptions<O> 
               + " READs as a whole");
   static final Setting DELTA_SHARE =
       Setting.number("delta-share", "0.2", 0.01, 0.9)
-          .meaning("share of the cache, less the directory, that deltas have at the start");
+          .meaning(
+              "share of the cache, less the directory, that deltas have from the first change on");
   static final Setting SHARES_MOVE =
       Setting.flag(
           "shares-move",

@@ -442,9 +442,7 @@ final class OrcaWorker extends HostedWorker {
       kind = found == LeafLookup.IN_LEAF ? RecordCache.DIRTY : RecordCache.DELTA_NEWER;
     }
     claim.install(kind, lookup.slot, stores ? stored : value);
-    if (!stores) {
-      admitNeighbours(wanted, lookup);
-    }
+    admitNeighbours(wanted, lookup);
     return true;
   }
 }

@@ -19,7 +19,7 @@ import pando.index.orca.records.RecordCache;
 final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /*
    * A part more saves a cache about as much as a part less costs it. What that is in a window, in
-   * time of a memory server's network card and of waiting sessions:
+   * time by PoolCosts:
    *
    *   records   the hits of records that were about to go (those of count 0), each a READ of a
    *             segment, for each part
@@ -33,6 +33,9 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
    * All on the average of some windows. After each window one part goes from the cache that loses
    * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'
    * blocks merged away, so that the part is empty before the other one has it.
+   *
+   * Deltas begin with one part. Records have the rest of their share until a key is added or removed
+   * for the first time, as many indexes are read and updated for long before.
    *
    * The directory comes first: what it takes is counted in the memory, so as many parts are set
    * aside as it takes. The cache that loses least gives them, but keeps its least; the directory
@@ -55,6 +58,11 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   /** Records keep one part of so many, where lookups cache them. */
   private static final int RECORDS_LEAST = 16;
 
+  /** Places among the holders. */
+  private static final int RECORDS = 0;
+
+  private static final int DELTAS = 1;
+
   private final OrcaStore store;
   private final RecordParts.Alone alone;
   private final CacheParts parts;
@@ -63,6 +71,9 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   private final CacheUse use;
   private final DirectoryParts setAside;
   private boolean wasSharedOut;
+
+  /** Parts of the deltas that records have until there is a change. */
+  private volatile int lent;
 
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(HostedServer server, OrcaStore store, RecordParts.Alone alone) {
@@ -92,8 +103,12 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     }
     int wanted = (int) setAside.partsWanted();
     int left = parts.count() - wanted;
-    int forDeltas = store.options.deltaParts(left);
+    int shareOfDeltas = store.options.deltaParts(left);
+    int forDeltas = store.options.sharesMove() ? 1 : shareOfDeltas;
     int forImages = store.options.imageParts(left);
+    lent = shareOfDeltas - forDeltas;
+    use.changes.reset();
+    use.setDeltasLend(lent > 0);
     for (int part = 0; part < forDeltas; part++) {
       store.deltas.add(part);
     }
@@ -150,13 +165,31 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   }
 
   private boolean follow() {
-    boolean more = fitDirectory();
+    boolean more = fitDirectory() | giveBack();
     if (use.isDue()) {
       use.setDue(use.missed() + window);
       measure();
       movePart();
     }
     return opened().stream().anyMatch(MeasuredParts::balance) || more;
+  }
+
+  /**
+   * Gives the deltas a part back that they have lent, once there is a change; returns whether they
+   * want more.
+   */
+  private boolean giveBack() {
+    if (!use.wantsBack()) {
+      return false;
+    }
+    MeasuredParts records = opened().get(RECORDS);
+    if (records.parts() > records.partsMin() && move(records, opened().get(DELTAS))) {
+      lent--;
+    } else {
+      lent = 0;
+    }
+    use.setDeltasLend(lent > 0);
+    return lent > 0;
   }
 
   /**

@@ -71,10 +71,22 @@ class OrcaBudgetTest {
       assertThat(shares.setAsideBytes() - shares.directoryBytes()).isLessThan(part);
       assertThat(total(shares)).isEqualTo(all);
       long left = all - shares.setAsideBytes();
-      assertThat(shares.deltaBytes()).isBetween(left / 2 - part, left / 2 + part);
+      assertThat(shares.deltaBytes()).as("the others are lent").isEqualTo(part);
       assertThat(shares.imageBytes()).isBetween(left / 4 - part, left / 4 + part);
       try (Session session = index.session()) {
         Entries.check(session, model, "loaded");
+        assertThat(session.remove(7)).isFalse();
+        for (long key : model.keySet().stream().limit(100).toList()) {
+          session.put(key, -key);
+          model.put(key, -key);
+        }
+        fabric.runTasks();
+        assertThat(index.shares().deltaBytes()).as("updates need none").isEqualTo(part);
+        session.put(7, 8);
+        model.put(7L, 8L);
+        fabric.runTasks();
+        assertThat(index.shares().deltaBytes()).isBetween(left / 2 - part, left / 2 + part);
+        Entries.check(session, model, "changed");
       }
     }
   }
