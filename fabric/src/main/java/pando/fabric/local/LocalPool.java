@@ -47,7 +47,7 @@ public final class LocalPool implements AutoCloseable {
         options,
         NativeMemory::allocate,
         (number, memory) ->
-            MemoryServer.start(number, 0, memory.segment(), options, new GrowingMemory(memory)));
+            MemoryServer.start(number, 0, memory.segment(), options, new GrowingMemory(memory), true));
   }
 
   /**
@@ -132,7 +132,10 @@ public final class LocalPool implements AutoCloseable {
 
   private List<MemoryServerLink> links() {
     return servers.stream()
-        .map(server -> new MemoryServerLink(server.number(), segment(server.number()), layout))
+        .map(
+            server ->
+                new MemoryServerLink(
+                    server.number(), segment(server.number()), layout, server::wake))
         .toList();
   }
 

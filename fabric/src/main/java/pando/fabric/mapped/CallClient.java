@@ -52,6 +52,7 @@ final class CallClient {
     int slot = claim(link);
     try {
       post(mailbox, slot, function, message, requestBytes);
+      link.wake();
       await(link, slot, function);
       return takeResponse(link, slot, function, message);
     } finally {

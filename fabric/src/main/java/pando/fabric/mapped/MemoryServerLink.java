@@ -19,14 +19,19 @@ public final class MemoryServerLink {
   /** Whether it is lost or closed. */
   private volatile boolean unusable;
 
+  private final Runnable wake;
+
   /**
    * Connects to a memory server.
    *
    * @param number number of the memory server
    * @param segment all of its memory
    * @param layout layout of the memory
+   * @param wake wakes the memory server after a CALL was posted
    */
-  public MemoryServerLink(int number, MemorySegment segment, ServerLayout layout) {
+  public MemoryServerLink(
+      int number, MemorySegment segment, ServerLayout layout, Runnable wake) {
+    this.wake = wake;
     this.number = number;
     this.segment = segment;
     this.mailbox = segment.asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);
@@ -42,6 +47,11 @@ public final class MemoryServerLink {
   /** Returns whether the memory server was declared lost. */
   public boolean isLost() {
     return lostBecause != null;
+  }
+
+  /** Wakes the memory server after a CALL was posted. */
+  void wake() {
+    wake.run();
   }
 
   /** Returns the number of the memory server. */

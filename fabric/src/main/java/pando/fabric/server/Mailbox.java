@@ -43,6 +43,15 @@ final class Mailbox {
     return NONE;
   }
 
+  /** Returns whether a request waits, or has waited a moment ago. */
+  boolean hasRequest() {
+    long waiting = 0;
+    for (int word = 0; word < MailboxLayout.PENDING_WORDS; word++) {
+      waiting |= Words.getAcquire(mailbox, MailboxLayout.pending(word));
+    }
+    return waiting != 0;
+  }
+
   /** Returns the function that a request asks for, as the client wrote it. */
   long function(int slot) {
     return Words.get(mailbox, MailboxLayout.slot(slot) + MailboxLayout.FUNCTION_OFFSET);

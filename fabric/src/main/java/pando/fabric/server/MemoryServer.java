@@ -50,14 +50,21 @@ public final class MemoryServer implements AutoCloseable {
    * @param segment zeroed memory as the {@link #layout} has it
    * @param options size of the pool, processor threads and handlers
    * @param memory what is behind the segment
+   * @param isWoken whether {@link #wake} is called after each CALL was posted; else its threads
+   *     look for CALLs now and then
    */
   public static MemoryServer start(
-      int number, long incarnation, MemorySegment segment, PoolOptions options, PoolMemory memory) {
+      int number,
+      long incarnation,
+      MemorySegment segment,
+      PoolOptions options,
+      PoolMemory memory,
+      boolean isWoken) {
     MemoryServer server = unattended(number, segment, options, memory);
     MemorySegment mailbox = segment.asSlice(server.layout.mailboxOffset(), MailboxLayout.BYTES);
     writeHeader(mailbox, number, incarnation, server.layout);
     try {
-      server.startProcessors(new Mailbox(mailbox), options.processorThreads());
+      server.startProcessors(new Mailbox(mailbox), options.processorThreads(), isWoken);
       return server;
     } catch (RuntimeException | Error e) {
       // The system may refuse so many threads.
@@ -143,6 +150,15 @@ public final class MemoryServer implements AutoCloseable {
     return services.failed();
   }
 
+  /** Wakes a processor thread that rests, if one does. */
+  public void wake() {
+    for (Processor processor : processors) {
+      if (processor.wake()) {
+        return;
+      }
+    }
+  }
+
   /**
    * Stops the processor threads. Stops waiting after a while for a handler that does not return.
    */
@@ -163,9 +179,9 @@ public final class MemoryServer implements AutoCloseable {
     Words.setRelease(mailbox, MailboxLayout.MAGIC_OFFSET, MailboxLayout.MAGIC);
   }
 
-  private void startProcessors(Mailbox mailbox, int threadCount) {
+  private void startProcessors(Mailbox mailbox, int threadCount, boolean isWoken) {
     for (int i = 0; i < threadCount; i++) {
-      Processor processor = new Processor(mailbox, services, i);
+      Processor processor = new Processor(mailbox, services, i, isWoken);
       processors.add(processor);
       threads.add(
           Thread.ofPlatform()

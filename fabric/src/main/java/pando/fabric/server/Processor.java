@@ -1,7 +1,10 @@
 package pando.fabric.server;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Worker;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.NativeMemory;
@@ -22,13 +25,20 @@ final class Processor implements Runnable {
   private final int firstWord;
   private volatile boolean stopped;
 
+  /** The thread while it rests until it is woken; {@code null} while it looks for requests. */
+  private final AtomicReference<@Nullable Thread> resting = new AtomicReference<>();
+
+  /** Whether each CALL wakes the processors, so that they may rest. */
+  private final boolean isWoken;
+
   /** When it first found no request after the last one. */
   private long idleSince;
 
-  Processor(Mailbox mailbox, Services services, int number) {
+  Processor(Mailbox mailbox, Services services, int number, boolean isWoken) {
     this.mailbox = mailbox;
     this.services = services;
     this.firstWord = number % MailboxLayout.PENDING_WORDS;
+    this.isWoken = isWoken;
   }
 
   @Override
@@ -55,6 +65,17 @@ final class Processor implements Runnable {
   /** Makes the thread end after its current request. */
   void stop() {
     stopped = true;
+    wake();
+  }
+
+  /** Wakes the thread if it rests; returns whether it did. */
+  boolean wake() {
+    Thread thread = resting.get();
+    if (thread == null || !resting.compareAndSet(thread, null)) {
+      return false;
+    }
+    LockSupport.unpark(thread);
+    return true;
   }
 
   private void serve(int slot, MemorySegment message) {
@@ -69,8 +90,9 @@ final class Processor implements Runnable {
   }
 
   /**
-   * Waits longer the longer there was no request. A thread that was idle for a while uses hardly
-   * any processor time, but serves the next CALL late.
+   * Waits longer the longer there was no request; in the end until it is woken. Where nobody wakes
+   * it, a thread that was idle for a while uses little processor time, but serves the next CALL
+   * late.
    */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
   private void pause(int idle) {
@@ -82,8 +104,25 @@ final class Processor implements Runnable {
     } else if (idle < SPINS + YIELDS) {
       Thread.yield();
     } else {
-      long idleNanos = System.nanoTime() - idleSince;
-      LockSupport.parkNanos(Math.clamp(idleNanos / SLEEP_PART, SLEEP_NANOS_MIN, SLEEP_NANOS_MAX));
+      long sleepNanos = (System.nanoTime() - idleSince) / SLEEP_PART;
+      if (isWoken && sleepNanos > SLEEP_NANOS_MAX) {
+        rest();
+      } else {
+        LockSupport.parkNanos(Math.clamp(sleepNanos, SLEEP_NANOS_MIN, SLEEP_NANOS_MAX));
+      }
+    }
+  }
+
+  /** Rests until it is woken. A CALL is posted before it wakes, so one of both sees the other. */
+  private void rest() {
+    resting.set(Thread.currentThread());
+    VarHandle.fullFence();
+    while (resting.get() != null) {
+      if (stopped || mailbox.hasRequest()) {
+        resting.set(null);
+        return;
+      }
+      LockSupport.park(this);
     }
   }
 }

@@ -3,12 +3,18 @@ package pando.fabric.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
+import pando.fabric.TestHandlers;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.fabric.server.PoolOptions;
@@ -41,6 +47,46 @@ class LocalFabricTest extends FabricContract {
       assertThat(worker.faa(last, 5)).isZero();
       worker.read(last, 0, 8);
       assertThat(Words.get(worker.memory(), 0)).isEqualTo(5);
+    }
+  }
+
+  /** Threads that look for CALLs again and again would use a processor where nothing happens. */
+  @Test
+  @Timeout(100)
+  void shouldServeCallsAfterItsProcessorsHaveGoneToRest() {
+    PoolOptions options =
+        PoolOptions.defaults()
+            .withMemoryServers(1)
+            .withBytesPerServer(64 << 20)
+            .withProcessorThreads(2)
+            .withHandlers(TestHandlers.all());
+    Set<Thread> before = processors();
+    try (Fabric fabric = LocalFabric.open(options);
+        RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      Set<Thread> own = processors();
+      own.removeAll(before);
+      assertThat(own).hasSize(2);
+      for (int round = 0; round < 10; round++) {
+        await(() -> own.stream().allMatch(LocalFabricTest::rests));
+        assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
+      }
+    }
+  }
+
+  private static boolean rests(Thread thread) {
+    return thread.getState() == Thread.State.WAITING;
+  }
+
+  private static Set<Thread> processors() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("pando-memory-server-0-processor-"))
+        .collect(Collectors.toCollection(HashSet::new));
+  }
+
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.yield();
     }
   }
 
