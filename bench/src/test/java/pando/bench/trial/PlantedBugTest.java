@@ -71,6 +71,7 @@ class PlantedBugTest {
     "orca-scan-without-version, orca, 1",
     "orca-given-back-early,     orca, 1",
     "orca-published-unflagged,  orca, 1",
+    "orca-view-mixed,           orca, 1",
     "orca-image-kept,           orca, 1",
     "orca-image-unpatched,      orca, 2",
     "orca-filter-short,         orca, 1",

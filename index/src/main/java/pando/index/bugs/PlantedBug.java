@@ -67,6 +67,9 @@ public final class PlantedBug {
   /** A merge of ORCA publishes without a flag that makes readers wait. */
   public static final boolean PUBLISHED_UNFLAGGED = PLANTED.equals("orca-published-unflagged");
 
+  /** ORCA's view of a leaf may mix what it had before a merge with what it has afterwards. */
+  public static final boolean VIEW_MIXED = PLANTED.equals("orca-view-mixed");
+
   /** A merge of ORCA keeps the images of its leaf. */
   public static final boolean IMAGE_KEPT = PLANTED.equals("orca-image-kept");
 

@@ -3,6 +3,7 @@ package pando.index.orca.directory;
 import java.lang.invoke.VarHandle;
 import pando.fabric.Backoff;
 import pando.fabric.WaitLimit;
+import pando.index.bugs.PlantedBug;
 import pando.index.orca.leaf.Heads;
 import pando.index.orca.leaf.LeafLayout;
 
@@ -80,7 +81,7 @@ public final class LeafView {
     stamp = entries.stamp(entry);
     shift = Heads.shift(low, high, LeafEntries.width(control));
     // Not hasSameExtent: a merge that began and published meanwhile may have set this very stamp.
-    return !node.isReplaced() && hasSameMerges();
+    return !node.isReplaced() && (PlantedBug.VIEW_MIXED ? hasSameExtent() : hasSameMerges());
   }
 
   /** Copies what the entry says of a leaf that the caller has pinned, or latched and merges. */
