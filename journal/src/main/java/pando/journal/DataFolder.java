@@ -131,10 +131,12 @@ public final class DataFolder implements AutoCloseable {
   }
 
   private static Manifest create(Disk disk, String kind) throws IOException {
-    for (String name : disk.list()) {
+    List<String> names = disk.list();
+    for (String name : names) {
       if (!FolderLock.isOwn(name) && !isLeftover(name)) {
         throw new IllegalArgumentException(
-            "the folder has files, but no manifest: folder=%s, file=%s".formatted(disk, name));
+            "the folder has files, but no manifest: folder=%s, file=%s%s"
+                .formatted(disk, name, FolderAccess.advice(names)));
       }
     }
     Manifest made = Manifest.ofNewFolder(kind);
@@ -175,7 +177,11 @@ public final class DataFolder implements AutoCloseable {
     } catch (ForceFailedException e) {
       throw e;
     } catch (IOException e) {
-      LOG.log(System.Logger.Level.WARNING, "the log cannot be sorted yet: folder=" + disk, e);
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "the log cannot be sorted yet: folder={0}, cause={1}",
+          disk,
+          e);
     }
   }
 

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.util.List;
 
 /** How tools open folders: those that are there, and those that they make. */
 final class FolderAccess {
@@ -49,9 +50,17 @@ final class FolderAccess {
     Manifest manifest = Manifest.load(disk);
     if (manifest == null) {
       throw new IllegalArgumentException(
-          "it is no data folder, as it has no file %s: folder=%s".formatted(Manifest.NAME, disk));
+          "it is no data folder, as it has no file %s: folder=%s%s"
+              .formatted(Manifest.NAME, disk, advice(disk.list())));
     }
     return manifest;
+  }
+
+  /** Returns what to do about a folder with these files that is not empty, if that is known. */
+  static String advice(List<String> names) {
+    return names.contains(UNFINISHED) && !names.contains(Manifest.NAME)
+        ? "; what was to fill it has been cut off: remove the folder, and make it again"
+        : "";
   }
 
   /**
@@ -105,10 +114,11 @@ final class FolderAccess {
 
   /** As {@link #made(Path, FolderWork)}. */
   static <T> T made(Disk disk, FolderWork<T> work) throws IOException {
-    for (String name : disk.list()) {
+    List<String> names = disk.list();
+    for (String name : names) {
       if (!FolderLock.isOwn(name)) {
         throw new IllegalArgumentException(
-            "the folder is not empty: folder=%s, file=%s".formatted(disk, name));
+            "the folder is not empty: folder=%s, file=%s%s".formatted(disk, name, advice(names)));
       }
     }
     try {
@@ -144,10 +154,23 @@ final class FolderAccess {
 
   static DataFolderException failed(Path folder, IOException cause) {
     return new DataFolderException(
-        cause instanceof AccessDeniedException
-            ? "this user has no right to use the folder: folder=%s, file=%s"
-                .formatted(folder, cause.getMessage())
-            : "the folder cannot be used: folder=%s, cause=%s".formatted(folder, cause),
+        switch (cause) {
+          case AccessDeniedException e ->
+              "this user has no right to use the folder: folder=%s, file=%s"
+                  .formatted(folder, e.getMessage());
+          case NotDirectoryException e ->
+              "it is no folder: folder=%s, file=%s".formatted(folder, e.getMessage());
+          default ->
+              "the folder cannot be used: folder=%s, cause=%s%s"
+                  .formatted(folder, cause, wayOut(cause));
+        },
         cause);
+  }
+
+  /** Returns what to do about a full disk; nothing about another failure. */
+  private static String wayOut(IOException cause) {
+    return String.valueOf(cause.getMessage()).startsWith("No space left")
+        ? "; make room on its disk"
+        : "";
   }
 }

@@ -11,6 +11,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -46,7 +47,13 @@ record FolderDisk(Path folder, boolean isReadOnly) implements Disk {
     Path in = make(parent);
     Path made = in.resolve(absolute.getFileName());
     if (!Files.isDirectory(made)) {
-      Files.createDirectories(made);
+      try {
+        Files.createDirectories(made);
+      } catch (FileAlreadyExistsException e) {
+        throw new NotDirectoryException(made.toString());
+      } catch (NoSuchFileException e) { // as in /proc
+        throw new FileSystemException(made.toString(), null, "no folder can be made there");
+      }
       new FolderDisk(in).force();
     }
     return made.toRealPath();

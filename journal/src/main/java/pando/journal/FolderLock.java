@@ -78,7 +78,7 @@ final class FolderLock implements AutoCloseable {
           StandardOpenOption.TRUNCATE_EXISTING,
           LinkOption.NOFOLLOW_LINKS);
     } catch (IOException e) {
-      LOG.log(System.Logger.Level.WARNING, "others are not told who has the folder: " + owner, e);
+      LOG.log(System.Logger.Level.DEBUG, "others are not told who has the folder: " + owner, e);
     }
   }
 

@@ -1,6 +1,7 @@
 package pando.journal;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -16,14 +17,28 @@ public final class FolderRestore {
    *
    * @param to folder that is not there, or has no files
    * @return what was found in the first one, and is in the other one now
-   * @throws IllegalArgumentException if there is no data folder, or the other one has files
+   * @throws IllegalArgumentException if there is no data folder, or the other one has files or is
+   *     the same one
    * @throws DamagedFolderException if a byte is not as it was written
    * @throws DataFolderException if the first one is in use, or the system does not let this process
    *     read or write
    */
   public static FolderReport restore(Path from, Path to) {
+    if (isSame(from, to)) {
+      throw new IllegalArgumentException(
+          "a folder cannot be restored onto itself: folder=%s; give another one that is not there"
+              .formatted(to));
+    }
     return FolderAccess.locked(
         from, true, disk -> FolderAccess.made(to, made -> restore(disk, made)));
+  }
+
+  private static boolean isSame(Path from, Path to) {
+    try {
+      return Files.isSameFile(from, to);
+    } catch (IOException e) {
+      return false; // One of them is not there, or is refused where it is used.
+    }
   }
 
   /** As {@link #restore(Path, Path)}, to a disk without files. */

@@ -172,7 +172,9 @@ record Manifest(
    */
   Manifest withCodecs(String names) {
     if (names.lines().count() != 1 || !names.equals(names.strip())) {
-      throw new IllegalArgumentException("no names of codecs: codecs=" + names);
+      throw new IllegalArgumentException(
+          "no names of codecs, which are one line without white space around it: codecs="
+              + names.replaceAll("\\p{Cntrl}", "?"));
     }
     return new Manifest(id, kind, names, sorted, logFrom, hasBegun);
   }
