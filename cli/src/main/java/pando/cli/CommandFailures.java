@@ -9,10 +9,12 @@ import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.index.settings.DidYouMean;
+import pando.journal.DamagedFolderException;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
@@ -115,8 +117,20 @@ final class CommandFailures {
     };
   }
 
-  /** Returns what to do about an address that is taken; nothing for another failure. */
+  /** Returns what to do about a damaged data folder. */
+  static String advice(OptionalLong cutAt) {
+    String restore = "restore a backup (pando data restore)";
+    return cutAt.isEmpty()
+        ? restore
+        : "%s, or keep what is before that place (pando data repair --cut-at %x)"
+            .formatted(restore, cutAt.getAsLong());
+  }
+
+  /** Returns what to do about a failure, if it is damage or an address that is taken. */
   private static String wayOut(Exception failure) {
+    if (failure instanceof DamagedFolderException damaged) {
+      return "; " + advice(damaged.cutAt());
+    }
     BindException listening = listening(failure);
     return listening != null && String.valueOf(listening.getMessage()).contains("in use")
         ? "; give another port (0 takes any free one), or end what listens there"

@@ -5,13 +5,11 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import pando.cli.option.Ranges;
 import pando.cli.text.EntryText;
 import pando.cli.text.Numbers;
-import pando.journal.DamagedFolderException;
 import pando.journal.EntryStream;
 import pando.journal.FolderBackup;
 import pando.journal.FolderCheck;
@@ -69,8 +67,6 @@ final class DataCommand implements Callable<Integer> {
         return run(out);
       } catch (IllegalArgumentException e) {
         throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
-      } catch (DamagedFolderException e) {
-        return refuse(e.getMessage() + "; " + advice(e.cutAt()));
       } finally {
         out.flush();
       }
@@ -88,13 +84,11 @@ final class DataCommand implements Callable<Integer> {
       return CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Returns what to do about damage. */
-    static String advice(OptionalLong cutAt) {
-      String restore = "restore a backup (pando data restore)";
-      return cutAt.isEmpty()
-          ? restore
-          : "%s, or keep what is before that place (pando data repair --cut-at %x)"
-              .formatted(restore, cutAt.getAsLong());
+    /** Returns the exit code behind what was printed, which nobody may have received. */
+    final int printed(PrintWriter out) {
+      return out.checkError()
+          ? refuse("the output cannot be written: nobody reads it any more, or its disk is full")
+          : CommandLine.ExitCode.OK;
     }
 
     /** Prints a line with a name and what it says. */
@@ -130,7 +124,8 @@ final class DataCommand implements Callable<Integer> {
         report.problems().forEach(problem -> print(out, "damaged", problem));
         return refuse(
             "damaged: folder=%s, problems=%s; %s"
-                .formatted(folder, report.problems().size(), advice(report.cutAt())));
+                .formatted(
+                    folder, report.problems().size(), CommandFailures.advice(report.cutAt())));
       }
       print(out, "entries", Numbers.count(report.entries()));
       print(out, "changes", Numbers.count(report.records()) + " of them not in sorted files yet");
@@ -261,7 +256,8 @@ final class DataCommand implements Callable<Integer> {
           return CommandLine.ExitCode.OK;
         }
         return refuse(
-            "nothing was changed: folder=%s; %s".formatted(folder, advice(report.cutAt())));
+            "nothing was changed: folder=%s; %s"
+                .formatted(folder, CommandFailures.advice(report.cutAt())));
       }
       FolderRepair.Cut cut = FolderRepair.cut(folder, place(given));
       out.printf(
@@ -315,7 +311,7 @@ final class DataCommand implements Callable<Integer> {
         if (log) {
           reader.records(
               (place, kind, key, value) -> out.println(text.line(place, kind, key, value)));
-          return CommandLine.ExitCode.OK;
+          return printed(out);
         }
         try (EntryStream entries = reader.entries()) {
           for (int lines = 1; entries.next(); lines++) {
@@ -325,7 +321,7 @@ final class DataCommand implements Callable<Integer> {
             }
           }
         }
-        return CommandLine.ExitCode.OK;
+        return printed(out);
       }
     }
   }

@@ -20,6 +20,7 @@ import pando.journal.FolderReader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
+import tools.jackson.core.exc.JacksonIOException;
 
 /** Writes the entries of a folder into a file of text. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -52,9 +53,7 @@ final class DataExport extends DataCommand.OnFolder {
     try (FolderReader reader = FolderReader.open(folder)) {
       if (file.toString().equals(EntryFile.STANDARD)) {
         long _ = write(reader, out, out::checkError);
-        return out.checkError()
-            ? refuse("nobody reads the output any more")
-            : CommandLine.ExitCode.OK;
+        return printed(out);
       }
       if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
         throw new IllegalArgumentException("the file is there already: file=" + file);
@@ -85,9 +84,10 @@ final class DataExport extends DataCommand.OnFolder {
       Files.move(made, file, StandardCopyOption.ATOMIC_MOVE);
       forceNames();
       return entries;
-    } catch (Throwable e) {
+    } catch (IOException e) {
+      throw new IOException("the file cannot be written: file=%s, cause=%s".formatted(file, e), e);
+    } finally {
       Files.deleteIfExists(made);
-      throw e;
     }
   }
 
@@ -101,8 +101,7 @@ final class DataExport extends DataCommand.OnFolder {
   }
 
   /** Writes all entries, and flushes; returns how many. */
-  private static long write(FolderReader reader, Writer to, BooleanSupplier stops)
-      throws IOException {
+  static long write(FolderReader reader, Writer to, BooleanSupplier stops) throws IOException {
     long count = 0;
     try (EntryFileWriter lines = new EntryFileWriter(to, reader.kind(), reader.codecs());
         EntryStream entries = reader.entries()) {
@@ -114,6 +113,8 @@ final class DataExport extends DataCommand.OnFolder {
         }
       }
       lines.end();
+    } catch (JacksonIOException e) {
+      throw e.getCause();
     }
     return count;
   }

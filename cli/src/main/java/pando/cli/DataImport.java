@@ -47,8 +47,11 @@ final class DataImport extends DataCommand.OnFolder {
     if (file.toString().equals(EntryFile.STANDARD)) {
       return System.in;
     }
-    if (!Files.exists(file) || Files.isDirectory(file)) {
+    if (!Files.exists(file)) {
       throw new IllegalArgumentException("there is no such file: file=" + file);
+    }
+    if (Files.isDirectory(file)) {
+      throw new IllegalArgumentException("it is no file of entries, but a folder: file=" + file);
     }
     return Files.newInputStream(file);
   }

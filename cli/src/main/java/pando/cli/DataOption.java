@@ -9,6 +9,7 @@ import pando.journal.DataFolder;
 import pando.journal.LogOptions;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** The options that say where a command keeps what it has acknowledged. */
@@ -46,8 +47,10 @@ final class DataOption {
 
   /** Checks that the options go together. */
   void check(boolean isLocal) {
-    if (sync != null) {
-      Ranges.check(spec, "--sync", folder != null, sync, "only with --data");
+    if (sync != null && folder == null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--sync needs --data DIR, the folder that changes are kept in: sync=" + sync);
     }
     LogOptions _ = Ranges.accepted(spec, () -> LogOptions.ofSync(sync));
     if (folder != null) {
@@ -87,9 +90,11 @@ final class DataOption {
     Ending.print(spec, "what was acknowledged is in the data folder " + opened);
   }
 
-  /** Returns the folder as it was given. */
+  /** Returns what the command shows at its start, behind what else it shows; empty if nothing. */
   @Override
   public String toString() {
-    return String.valueOf(folder);
+    return folder == null
+        ? ""
+        : ", data folder %s, sync %s".formatted(folder, LogOptions.ofSync(sync).sync());
   }
 }

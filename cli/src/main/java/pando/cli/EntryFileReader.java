@@ -50,11 +50,15 @@ final class EntryFileReader implements AutoCloseable {
    *
    * @param from bytes of the file, which this one closes
    * @param file its name, for messages
-   * @throws EntryFileException if it is none of such a file
+   * @throws EntryFileException if it is none of such a file, or cannot be read
    */
   EntryFileReader(InputStream from, String file) {
     this.file = file;
-    this.json = JSON.createParser(ObjectReadContext.empty(), from);
+    try {
+      json = JSON.createParser(ObjectReadContext.empty(), from);
+    } catch (JacksonException e) {
+      throw wrong(e, 1);
+    }
     try {
       readFirst();
     } catch (JacksonException | IllegalArgumentException e) {
@@ -65,6 +69,10 @@ final class EntryFileReader implements AutoCloseable {
   }
 
   private EntryFileException wrong(RuntimeException cause) {
+    return wrong(cause, json.currentLocation().getLineNr());
+  }
+
+  private EntryFileException wrong(RuntimeException cause, int lineNumber) {
     String why =
         cause instanceof JacksonException json
             ? json.getOriginalMessage()
@@ -74,7 +82,7 @@ final class EntryFileReader implements AutoCloseable {
         "%s, line %d: %s"
             .formatted(
                 file,
-                json.currentLocation().getLineNr(),
+                lineNumber,
                 line.length() > SHOWN_MAX ? line.substring(0, SHOWN_MAX) + "..." : line),
         cause);
   }
@@ -131,8 +139,8 @@ final class EntryFileReader implements AutoCloseable {
     begin();
     for (String name = json.nextName(); name != null; name = json.nextName()) {
       switch (name) {
-        case "key" -> key = isOfWords ? keyWord() : bytes();
-        case "value" -> value = isOfWords ? valueWord() : bytes();
+        case "key" -> key = isOfWords ? keyWord() : bytes(name);
+        case "value" -> value = isOfWords ? valueWord() : bytes(name);
         case "end" -> {
           expect(JsonToken.VALUE_TRUE);
           isEnd = true;
@@ -178,8 +186,14 @@ final class EntryFileReader implements AutoCloseable {
     return json.getString();
   }
 
-  private MemorySegment bytes() {
-    return MemorySegment.ofArray(Base64.getDecoder().decode(text()));
+  private MemorySegment bytes(String name) {
+    String text = text();
+    try {
+      return MemorySegment.ofArray(Base64.getDecoder().decode(text));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "the %s is no base64: %s".formatted(name, e.getMessage()), e);
+    }
   }
 
   private MemorySegment keyWord() {

@@ -1,5 +1,6 @@
 package pando.cli;
 
+import java.io.PrintWriter;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
@@ -82,6 +83,8 @@ public final class Main {
     }
     pando.addSubcommand(AutoComplete.GenerateCompletion.class).addSubcommand(HelpCommand.class);
     pando
+        // That of the parser does not notice where the output fails.
+        .setOut(new PrintWriter(System.out, true, System.out.charset()))
         .setParameterExceptionHandler(CommandFailures::onParameter)
         .setExecutionExceptionHandler(CommandFailures::onExecution)
         .setUsageHelpWidth(HELP_WIDTH)

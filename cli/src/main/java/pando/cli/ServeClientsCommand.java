@@ -168,11 +168,7 @@ final class ServeClientsCommand implements Callable<Integer> {
       PrintWriter out = spec.commandLine().getOut();
       out.printf(
           "%s for clients at %s, pool %s, %s%s; interrupt it to end it%n",
-          index.name(),
-          HostPort.text(service.address()),
-          poolOption,
-          size,
-          folder == null ? "" : ", data folder " + folder);
+          index.name(), HostPort.text(service.address()), poolOption, size, dataOption);
       out.flush();
       while (!interrupted.await(1, TimeUnit.SECONDS)) {
         if (folder != null && folder.log().hasFailed()) {

@@ -139,10 +139,7 @@ final class ServeCommand implements Callable<Integer> {
           serversOption.isGiven()
               ? "byte strings of " + serversOption
               : "pool %s, %s of cache%s"
-                  .formatted(
-                      poolOption,
-                      Numbers.size(index.cacheBytes()),
-                      dataOption.isGiven() ? ", data folder " + dataOption : "");
+                  .formatted(poolOption, Numbers.size(index.cacheBytes()), dataOption);
       out.printf(
           "RESP at %s, %s; interrupt it to end it%n", HostPort.text(open.door.address()), what);
       if (open.http != null) {

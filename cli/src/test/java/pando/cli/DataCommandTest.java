@@ -132,6 +132,9 @@ final class DataCommandTest extends CommandFixture {
     assertRefused(2, "it is no data folder", "data", command, "" + directory);
     Path file = Files.writeString(directory.resolve("file"), "text");
     assertRefused(2, "it is no folder: folder=" + file, "data", command, "" + file);
+    Path cutOff = Files.createDirectory(directory.resolve("cut-off"));
+    Files.writeString(cutOff.resolve("unfinished"), "");
+    assertRefused(2, "remove the folder, and make it again", "data", command, "" + cutOff);
     assertRefused(2, "Missing required parameter: 'DIR'", "data", command);
   }
 
@@ -195,6 +198,7 @@ final class DataCommandTest extends CommandFixture {
     }
     assertRefused(2, "there is no such folder", "data", "restore", "" + folder + 1, "" + copy);
     assertRefused(2, "there is no such folder", "data", "backup", "" + folder + 1, "" + copy);
+    assertRefused(2, "onto itself", "data", "restore", "" + copy, copy + "/../copy");
     assertRefused(2, "--wait", "data", "backup", "--wait=-1", "" + folder, "" + restored + 1);
     assertRefused(2, "Missing required parameter: 'TO'", "data", "backup", "" + folder);
   }

@@ -3,10 +3,16 @@ package pando.cli;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.ByteArrayInputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStreamWriter;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -26,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 import pando.journal.FolderCheck;
@@ -37,6 +44,7 @@ import pando.map.Pando;
 import pando.map.PandoMap;
 import pando.map.codec.KeyCodec;
 import pando.map.codec.ValueCodec;
+import picocli.CommandLine;
 
 /** Entries go into a file of text and come back. */
 final class DataExportTest extends CommandFixture {
@@ -251,7 +259,8 @@ final class DataExportTest extends CommandFixture {
             STRINGS + "{\"key\":\"YQ==\",\"value\":\"\",\"end\":true}",
             "line 2: a line has a key and a value, or the end"),
         Arguments.of(STRINGS + "{\"key\":7,\"value\":\"\"}", "line 2: VALUE_NUMBER_INT in place"),
-        Arguments.of(STRINGS + "{\"key\":\"Y?==\",\"value\":\"\"}", "line 2: Illegal base64"),
+        Arguments.of(STRINGS + "{\"key\":\"Y?==\",\"value\":\"\"}", "line 2: the key is no base64"),
+        Arguments.of(STRINGS + "{\"key\":\"\",\"value\":\"Y\"}", "line 2: the value is no base64"),
         Arguments.of(STRINGS + "{\"key\":\"YQ==\",\"key\":\"YQ==\"}", "line 2: Duplicate"),
         Arguments.of(STRINGS + "{\"key\":{\"a\":[]}}", "line 2: "),
         Arguments.of(STRINGS + "[".repeat(100_000), "line 2: START_ARRAY in place of START_OBJECT"),
@@ -306,6 +315,48 @@ final class DataExportTest extends CommandFixture {
     assertThat(out.toString()).contains("imported to " + path("made") + ": kind=words, entries=0");
   }
 
+  /** What is no file of the disk may end in an error at any byte. */
+  @Test
+  void shouldSayWhatCannotBeReadOrWritten() throws IOException {
+    String memory = "/proc/self/mem";
+    assertRefused(1, memory + ", line 1: Input/output", "data", "import", memory, "a");
+    assertThat(importText(WORDS + END)).isZero();
+    Path file = path("text");
+    Path made = path("made");
+    Path lines =
+        Files.writeString(path("lines"), WORDS.replace("words\"", "words\",\"codecs\":\"a\\nb\""));
+    assertRefused(2, "codecs=a?b", "data", "import", "" + lines, "" + path("a"));
+    assertRefused(1, "no folder can be made", "data", "import", "" + file, "/proc/nothing");
+    assertRefused(1, "it is no folder", "data", "import", "" + file, file + "/a");
+    assertRefused(1, "cannot be written: file=/proc/a", "data", "export", "" + made, "/proc/a");
+    try (FolderReader reader = FolderReader.open(made);
+        Writer full = new OutputStreamWriter(new FileOutputStream("/dev/full"), UTF_8)) {
+      assertThatExceptionOfType(IOException.class)
+          .isThrownBy(() -> DataExport.write(reader, full, () -> false))
+          .withMessage("No space left on device");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"export -", "dump", "dump --log"})
+  void shouldNoticeThatItsOutputIsFull(String command) throws IOException {
+    assertThat(importText(WORDS + "{\"key\":1,\"value\":2}\n" + END)).isZero();
+    try (DataFolder opened = DataFolder.open(path("made"), "words", SMALL)) {
+      append(opened.begin(), new RecordBuilder().putWord(3, 4));
+    }
+    List<String> arguments = new ArrayList<>(List.of(("data " + command).split(" ")));
+    arguments.add(2, "" + path("made"));
+    PrintStream before = System.out;
+    try (PrintStream full = new PrintStream(new FileOutputStream("/dev/full"), true)) {
+      System.setOut(full);
+      CommandLine pando = Main.commandLine().setErr(new PrintWriter(err));
+      assertThat(pando.execute(arguments.toArray(String[]::new))).isOne();
+    } finally {
+      System.setOut(before);
+    }
+    assertThat(err.toString()).contains("the output cannot be written");
+  }
+
   @Test
   void shouldNotTouchWhatIsThere() throws IOException {
     assertThat(importText(WORDS + END)).isZero();
@@ -314,9 +365,12 @@ final class DataExportTest extends CommandFixture {
     assertRefused(2, "the file is there already", "data", "export", "" + made, "" + path("text"));
     assertRefused(2, "the file is there already", "data", "export", "" + made, "" + made);
     assertRefused(2, "no such file", "data", "import", "" + path("nothing"), "" + path("b"));
-    assertRefused(2, "no such file", "data", "import", "" + directory, "" + path("b"));
+    assertRefused(2, "it is no file of entries", "data", "import", "" + directory, "" + path("b"));
     assertRefused(2, "no such folder", "data", "export", "" + path("nothing"), "" + path("c"));
-    assertRefused(1, "no such file", "data", "export", "" + made, "" + path("nothing/c"));
+    assertRefused(1, "cannot be written", "data", "export", "" + made, "" + path("nothing/c"));
+    Files.createFile(Files.createDirectory(path("cut-off")).resolve("unfinished"));
+    String cutOff = "" + path("cut-off");
+    assertRefused(2, "remove the folder", "data", "import", "" + path("text"), cutOff);
     assertRefused(2, "'FILE'", "data", "export", "" + made);
     assertThat(path("b")).doesNotExist();
     assertThat(path("c")).doesNotExist();

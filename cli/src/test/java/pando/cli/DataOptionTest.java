@@ -76,8 +76,32 @@ class DataOptionTest extends CommandFixture {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"serve --resp=0", "serve-clients --listen=127.0.0.1:0"})
+  void shouldSayWhatToDoAboutAFolder(String command) throws Exception {
+    Path folder = directory.resolve("data");
+    String serve = command + " --bytes-per-server=64MiB --cache=1MiB --data=" + folder;
+    try (RunningCommand server = RunningCommand.start(err, serve.split(" "))) {
+      assertThat(server.found("data folder (.*), sync everysec; interrupt")).isNotEmpty();
+    }
+    Files.writeString(folder.resolve("manifest"), "pando-data 1\n");
+    err.getBuffer().setLength(0);
+    assertThat(execute(serve.split(" "))).isEqualTo(1);
+    assertThat(err.toString().lines())
+        .singleElement()
+        .asString()
+        .contains("damaged", "; restore a backup (pando data restore)");
+    Files.move(folder.resolve("manifest"), folder.resolve("unfinished"));
+    err.getBuffer().setLength(0);
+    assertThat(execute(serve.split(" "))).isEqualTo(2);
+    assertThat(err.toString()).contains("remove the folder, and make it again");
+    assertThat(execute((serve + "/unfinished").split(" "))).isEqualTo(1);
+    assertThat(err.toString()).contains("it is no folder: folder=" + folder + "/unfinished");
+  }
+
+  @ParameterizedTest
   @CsvSource({
-    "serve --resp=0 --sync=no, --sync is out of range",
+    "serve --resp=0 --sync=no, --sync needs --data",
+    "serve-clients --listen=127.0.0.1:0 --sync=always, --sync needs --data",
     "serve --resp=0 --data=x --sync=often, no such policy: sync=often",
     "serve --resp=0 --data=x --pool=shm:a, --data is out of range",
     "serve --resp=0 --data=x --server=127.0.0.1:1, --data is out of range",
