@@ -22,8 +22,9 @@ final class Transaction {
    * @param key as it is stored
    * @param hash which number of {@link KeyVersions} it has
    * @param version of the keys of that hash when it was watched
+   * @param hadExpired whether it was there then, but had expired
    */
-  record Watched(MemorySegment key, int hash, long version) {
+  record Watched(MemorySegment key, int hash, long version, boolean hadExpired) {
     private static final int BYTES = 128;
 
     private long bytes() {

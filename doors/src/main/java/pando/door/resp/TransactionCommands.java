@@ -121,7 +121,8 @@ final class TransactionCommands {
     for (int i = 1; i < call.request.count(); i++) {
       MemorySegment key = Store.copy(call.key(i));
       int hash = OwnStore.hash(call, i);
-      of(call).watch(new Watched(key, hash, versions.version(hash)));
+      long version = versions.version(hash); // and then the key, so no change is missed
+      of(call).watch(new Watched(key, hash, version, call.store.isExpired(key)));
     }
     call.replies.ok();
   }
@@ -200,7 +201,7 @@ final class TransactionCommands {
     for (Watched key : watched) {
       if (key.version() == KeyVersions.CHANGING
           || versions.version(key.hash()) != key.version()
-          || call.store.isExpired(key.key())) {
+          || (!key.hadExpired() && call.store.isExpired(key.key()))) {
         call.replies.noArray();
         return;
       }
