@@ -12,6 +12,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Closing;
 
 /**
  * One event loop's way to the keys of all databases of a door that has an index for itself. Keys
@@ -29,6 +30,7 @@ final class OwnStore extends Store {
   private boolean isAtomic;
   private final long[] added = new long[OwnKeyspace.DATABASES];
   private final List<Runnable> following = new ArrayList<>();
+  private final List<Runnable> undoing = new ArrayList<>();
 
   /** The hashes of keys that are changed, which are counted at the end. */
   private final BitSet changed = new BitSet();
@@ -63,7 +65,7 @@ final class OwnStore extends Store {
     }
     isAtomic = true;
     try {
-      super.atomically(keys, () -> runAndCount(action));
+      runAtomically(keys, action);
       for (int database = 0; database < added.length; database++) {
         own.count(database, added[database]);
       }
@@ -73,7 +75,17 @@ final class OwnStore extends Store {
       isAtomic = false;
       Arrays.fill(added, 0);
       following.clear();
+      undoing.clear();
       changed.clear();
+    }
+  }
+
+  private void runAtomically(@Nullable Collection<MemorySegment> keys, Runnable action) {
+    try {
+      super.atomically(keys, () -> runAndCount(action));
+    } catch (Throwable e) {
+      Closing.after(e, undoing.toArray(Runnable[]::new));
+      throw e;
     }
   }
 
@@ -127,6 +139,13 @@ final class OwnStore extends Store {
       following.add(task);
     } else {
       task.run();
+    }
+  }
+
+  @Override
+  void ifUndone(Runnable task) {
+    if (isAtomic) {
+      undoing.add(task);
     }
   }
 

@@ -85,6 +85,7 @@ final class RespBatch {
     }
     replied = 0;
     bytesFound = 0;
+    lane.store.begin();
     try {
       if (stores) {
         lane.store.storeAll(keys, strings, (_, _, failure) -> reply(call, null, failure));

@@ -247,7 +247,6 @@ class Store implements AutoCloseable {
 
   /** Looks several strings up together; of a keyspace in which they go so. */
   final void getAll(List<MemorySegment> keys, ByteReceiver receiver) {
-    now = 0; // a row of requests has not begun
     session()
         .getAll(
             keys,
@@ -523,6 +522,9 @@ class Store implements AutoCloseable {
   void afterwards(Runnable task) {
     task.run();
   }
+
+  /** Does something if several keys are operated on at one moment, and that is undone. */
+  void ifUndone(Runnable task) {}
 
   /** Changes a key that is no argument of the command, or in another database. */
   boolean changing(MemorySegment key, BooleanSupplier change) {

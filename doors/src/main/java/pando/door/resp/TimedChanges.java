@@ -96,6 +96,7 @@ final class TimedChanges {
   private void begin(MemorySegment key, long deadline) {
     if (deadline != Keyspace.NEVER) {
       times.add(deadline, key);
+      store.ifUndone(() -> times.discard(deadline, key));
     }
   }
 

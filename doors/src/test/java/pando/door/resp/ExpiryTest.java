@@ -319,6 +319,52 @@ class ExpiryTest {
     }
   }
 
+  /** That a key expires is a change, unless it had expired already when it was watched. */
+  @Test
+  void shouldNoticeWhatExpiresWhileItIsWatched() throws Exception {
+    try (Hooked its = new Hooked(Form.OWN)) {
+      its.strings.before =
+          name -> {
+            if (name.equals("remove")) { // by the sweeper
+              throw new PoolFullException("full by a test");
+            }
+          };
+      try (RespDoor door = RespDoor.open(its.keyspace, RespOptions.loopback(0));
+          RawClient client = new RawClient(door.address())) {
+        client.ask("SET", "k", "v", "PX", "10");
+        client.ask("WATCH", "k");
+        its.clock.addAndGet(11);
+        for (String reply : List.of("nil", "[nil]")) {
+          client.ask("MULTI");
+          client.ask("GET", "k");
+          assertThat(client.ask("EXEC")).isEqualTo(reply);
+          client.ask("WATCH", "k");
+        }
+        client.ask("SET", "k", "again");
+        client.ask("MULTI");
+        assertThat(client.ask("EXEC")).isEqualTo("nil");
+      }
+    }
+  }
+
+  /** The time at which a request sees all keys is one, however many there are. */
+  @ParameterizedTest
+  @EnumSource(names = {"OWN", "SHARED", "REMOTE"})
+  void shouldReadTheClockOnce(Form form) throws Exception {
+    AtomicLong clock = new AtomicLong(1_000);
+    try (TestDoor door = TestDoor.open(form, clock::getAndIncrement);
+        RawClient client = door.raw()) {
+      List<String> get = new ArrayList<>(List.of("MGET"));
+      for (int i = 0; i < 200; i++) {
+        get.add("k" + i);
+        client.ask("SET", "k" + i, "v", "PXAT", "1000000");
+      }
+      clock.set(1_000_000);
+      String found = client.ask(get.toArray(String[]::new));
+      assertThat(found.contains("v")).as(found).isNotEqualTo(found.contains("nil"));
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"OWN", "SHARED"})
   void shouldCountWhatHasExpired(Form form) throws Exception {
@@ -571,6 +617,17 @@ class ExpiryTest {
           .isThrownBy(() -> its.store.setDeadline(its.key("there"), there, 2_000));
       its.strings.unhook();
       assertThat(entries(its.index)).isEqualTo(before);
+      if (form == Form.OWN) { // A transaction that is undone leaves none of its deadlines.
+        assertThatExceptionOfType(PoolFullException.class)
+            .isThrownBy(() ->
+                its.store.atomically(
+                    null,
+                    () -> {
+                      its.store.put(key, string);
+                      full.accept("put");
+                    }));
+        assertThat(entries(its.index)).isEqualTo(before);
+      }
       assertThat(its.store.putIfAbsent(its.key("there"), string)).isFalse();
       assertThat(its.store.replace(its.key("there"), string, its.string("v", 5_000))).isFalse();
       assertThat(entries(its.index)).isEqualTo(before);

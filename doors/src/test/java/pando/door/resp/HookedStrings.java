@@ -133,8 +133,8 @@ final class HookedStrings implements ByteStrings {
   private void check(String name, Object @Nullable [] arguments) {
     int keys = name.startsWith("scan") ? 2 : 1;
     for (int i = 0; arguments != null && i < keys; i++) {
-      if (arguments[i] != null) {
-        ByteArguments.checkKey((MemorySegment) arguments[i], keyBytesMax);
+      if (arguments[i] instanceof MemorySegment key) {
+        ByteArguments.checkKey(key, keyBytesMax);
       }
     }
   }
