@@ -55,27 +55,32 @@ final class DataExport extends DataCommand.OnFolder {
         long _ = write(reader, out, out::checkError);
         return printed(out);
       }
-      if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-        throw new IllegalArgumentException("the file is there already: file=" + file);
-      }
-      long entries = writeFile(reader);
+      Path made = file.resolveSibling(file.getFileName() + NEW);
+      checkIsNotThere(file);
+      checkIsNotThere(made);
+      long entries = writeFile(reader, made);
       out.printf(
           "exported to %s: kind=%s, entries=%s%n", file, reader.kind(), Numbers.count(entries));
       return CommandLine.ExitCode.OK;
     }
   }
 
+  private static void checkIsNotThere(Path file) {
+    if (Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw new IllegalArgumentException(
+          "the file is there already: file=%s; remove it, or give another name".formatted(file));
+    }
+  }
+
   /** Writes the file under another name first, so that it is there as a whole or not at all. */
-  private long writeFile(FolderReader reader) throws IOException {
-    Path made = file.resolveSibling(file.getFileName() + NEW);
+  private long writeFile(FolderReader reader, Path made) throws IOException {
     try {
       long entries;
       try (FileChannel channel =
               FileChannel.open(
                   made,
-                  StandardOpenOption.CREATE,
+                  StandardOpenOption.CREATE_NEW,
                   StandardOpenOption.WRITE,
-                  StandardOpenOption.TRUNCATE_EXISTING,
                   LinkOption.NOFOLLOW_LINKS);
           Writer to = new BufferedWriter(Channels.newWriter(channel, UTF_8))) {
         entries = write(reader, to, () -> false);

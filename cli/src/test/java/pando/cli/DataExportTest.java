@@ -364,6 +364,9 @@ final class DataExportTest extends CommandFixture {
     assertRefused(2, "the folder is not empty", "data", "import", "" + path("text"), "" + made);
     assertRefused(2, "the file is there already", "data", "export", "" + made, "" + path("text"));
     assertRefused(2, "the file is there already", "data", "export", "" + made, "" + made);
+    String other = "" + Files.writeString(path("d.new"), "of others");
+    assertRefused(2, "there already: file=" + other, "data", "export", "" + made, "" + path("d"));
+    assertThat(path("d.new")).hasContent("of others");
     assertRefused(2, "no such file", "data", "import", "" + path("nothing"), "" + path("b"));
     assertRefused(2, "it is no file of entries", "data", "import", "" + directory, "" + path("b"));
     assertRefused(2, "no such folder", "data", "export", "" + path("nothing"), "" + path("c"));

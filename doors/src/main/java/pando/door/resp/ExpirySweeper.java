@@ -7,6 +7,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.PandoException;
 
 /**
  * Removes keys that have expired, also those that nobody asks for again: now and then, in the
@@ -85,7 +86,11 @@ final class ExpirySweeper {
   /** The next turn tries again. */
   private void fail(RuntimeException failure) {
     if (!hasFailed && !door.isClosing()) {
-      LOG.log(Level.WARNING, "keys that have expired could not be removed", failure);
+      boolean isOfDiskOrPool = failure instanceof PandoException; // a line says all of it
+      LOG.log(
+          Level.WARNING,
+          "keys that have expired could not be removed, which is tried again: " + failure,
+          isOfDiskOrPool ? null : failure);
     }
     hasFailed = true;
   }
