@@ -129,7 +129,7 @@ final class CommandFailures {
   /** Returns what to do about a failure, if it is damage or an address that is taken. */
   private static String wayOut(Exception failure) {
     if (failure instanceof DamagedFolderException damaged) {
-      return "; " + advice(damaged.cutAt());
+      return damaged.isOfOtherPando() ? "" : "; " + advice(damaged.cutAt());
     }
     BindException listening = listening(failure);
     return listening != null && String.valueOf(listening.getMessage()).contains("in use")

@@ -1,5 +1,6 @@
 package pando.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.channels.FileChannel;
@@ -8,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -90,6 +92,18 @@ class DataOptionTest extends CommandFixture {
         .singleElement()
         .asString()
         .contains("damaged", "; restore a backup (pando data restore)");
+    String newer = "pando-data 99\n";
+    CRC32C sum = new CRC32C();
+    sum.update(newer.getBytes(UTF_8));
+    Files.writeString(
+        folder.resolve("manifest"), newer + "crc32c %08x\n".formatted(sum.getValue()));
+    for (String each : List.of(serve, "data check " + folder)) {
+      err.getBuffer().setLength(0);
+      assertThat(execute(each.split(" "))).isEqualTo(1);
+      assertThat(err.toString())
+          .contains("a newer Pando wrote the manifest", "; use that version")
+          .doesNotContain("restore", "damaged");
+    }
     Files.move(folder.resolve("manifest"), folder.resolve("unfinished"));
     err.getBuffer().setLength(0);
     assertThat(execute(serve.split(" "))).isEqualTo(2);

@@ -14,6 +14,7 @@ public final class DamagedFolderException extends PandoException {
   private static final long NOWHERE = -1;
 
   private final long cutAt;
+  private final boolean isOfOtherPando;
 
   /** Creates the exception with what is wrong and every value that matters. */
   public DamagedFolderException(String message) {
@@ -26,8 +27,24 @@ public final class DamagedFolderException extends PandoException {
    * @param cutAt where {@code pando data repair} can cut it; the message has it, too
    */
   DamagedFolderException(String message, long cutAt) {
-    super(cutAt == NOWHERE ? message : message + ", cut-at=" + Long.toHexString(cutAt));
+    this(
+        cutAt == NOWHERE ? message : message + ", cut-at=" + Long.toHexString(cutAt), cutAt, false);
+  }
+
+  private DamagedFolderException(String message, long cutAt, boolean isOfOtherPando) {
+    super(message);
     this.cutAt = cutAt;
+    this.isOfOtherPando = isOfOtherPando;
+  }
+
+  /** Returns the exception of a file that only another version of Pando reads. */
+  static DamagedFolderException ofOtherPando(String message) {
+    return new DamagedFolderException(message + "; use that version", NOWHERE, true);
+  }
+
+  /** Returns whether another version of Pando wrote the file: then it is not damaged. */
+  public boolean isOfOtherPando() {
+    return isOfOtherPando;
   }
 
   /** Returns the place in the log where {@code pando data repair} can cut it, if it can. */

@@ -117,7 +117,8 @@ final class LogSegment implements AutoCloseable {
     String renewed = nameOf(newFirst) + Manifest.NEW;
     close();
     disk.rename(name, renewed);
-    // Opened anew: in a new mapping, the first write to some pages of 4 KiB takes 0.1 us, and in one
+    // Opened anew: in a new mapping, the first write to some pages of 4 KiB takes 0.1 us, and in
+    // one
     // that was forced, 5 us.
     DiskFile again = disk.open(renewed);
     try {
@@ -178,7 +179,7 @@ final class LogSegment implements AutoCloseable {
     }
     int version = memory.get(INT, VERSION_AT);
     if (version != VERSION) {
-      throw new DamagedFolderException(
+      throw DamagedFolderException.ofOtherPando(
           "a newer Pando wrote a segment of the log: file=%s, version=%s, known=%s"
               .formatted(name, version, VERSION));
     }

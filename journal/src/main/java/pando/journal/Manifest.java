@@ -250,8 +250,9 @@ record Manifest(
       throw damaged(disk, "its sum is wrong: bytes=" + text.length());
     }
     if (!version.equals(FORMAT + " " + VERSION)) {
-      throw damaged(
-          disk, "a newer Pando wrote it: version=%s, known=%s".formatted(version, VERSION));
+      throw DamagedFolderException.ofOtherPando(
+          "a newer Pando wrote the manifest: file=%s, folder=%s, version=%s, known=%s"
+              .formatted(NAME, disk, version, VERSION));
     }
     try {
       return parse(text.substring(0, last).lines().skip(1).toList());

@@ -96,7 +96,7 @@ final class SegmentWalk {
             && endOfChange(record) <= groupEnd;
     boolean isKnown = itsKind == RecordFormat.PUT || itsKind == RecordFormat.REMOVE;
     if (!isWhole || !isKnown || itsFlags != 0) {
-      throw new DamagedFolderException(
+      throw DamagedFolderException.ofOtherPando(
           "a newer Pando wrote the log: file=%s, place=%s, kind of a change=%s, flags=%s"
               .formatted(segment.name(), at, itsKind, itsFlags));
     }
@@ -220,7 +220,7 @@ final class SegmentWalk {
   private void checkKnown(int place, byte kind) {
     byte flags = memory.get(JAVA_BYTE, place + RecordFormat.FLAGS);
     if (kind < RecordFormat.PUT || kind > RecordFormat.GROUP || flags != 0) {
-      throw new DamagedFolderException(
+      throw DamagedFolderException.ofOtherPando(
           "a newer Pando wrote the log: file=%s, place=%s, kind=%s, flags=%s"
               .formatted(segment.name(), place, kind, flags));
     }

@@ -87,7 +87,7 @@ record SortedFileHeader(UUID folder, long lsnFrom, long lsnTo, boolean isBase, l
                   .formatted(version, sum, from.get(INT, SUM)));
     }
     if (version != VERSION) {
-      throw new DamagedFolderException(
+      throw DamagedFolderException.ofOtherPando(
           file
               + " was written by %s Pando: its format has version %d, this Pando reads version %d"
                   .formatted(version > VERSION ? "a newer" : "an older", version, VERSION));

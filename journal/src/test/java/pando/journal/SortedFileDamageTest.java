@@ -197,7 +197,7 @@ class SortedFileDamageTest {
         .isInstanceOf(DamagedFolderException.class)
         .hasMessage(
             "sorted-7 was written by a newer Pando: its format has version 2, this Pando reads"
-                + " version 1");
+                + " version 1; use that version");
     assertThatThrownBy(() -> EntryModel.read(withRightSums(withVersion(file, 0), file)))
         .isInstanceOf(DamagedFolderException.class)
         .hasMessageContaining("an older Pando: its format has version 0");
