@@ -3,12 +3,15 @@ package pando.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -110,6 +113,27 @@ class DataOptionTest extends CommandFixture {
     assertThat(err.toString()).contains("remove the folder, and make it again");
     assertThat(execute((serve + "/unfinished").split(" "))).isEqualTo(1);
     assertThat(err.toString()).contains("it is no folder: folder=" + folder + "/unfinished");
+  }
+
+  /** Not even the file that says which process has a folder, whose name others may have. */
+  @ParameterizedTest
+  @ValueSource(strings = {"serve --resp=0 --data=", "data import - "})
+  void shouldNotTouchAFolderOfOthers(String command) throws Exception {
+    Path text = Files.writeString(directory.resolve("text"), "of others");
+    Path owner = Files.writeString(directory.resolve("owner"), "of others");
+    InputStream before = System.in;
+    String entries = "{\"format\":\"pando-entries 1\",\"kind\":\"words\"}{\"end\":true}";
+    System.setIn(new ByteArrayInputStream(entries.getBytes(UTF_8)));
+    try {
+      assertThat(execute((command + directory).split(" "))).isEqualTo(2);
+    } finally {
+      System.setIn(before);
+    }
+    assertThat(err.toString()).contains("file=text");
+    assertThat(owner).hasContent("of others");
+    try (Stream<Path> files = Files.list(directory)) {
+      assertThat(files).containsExactlyInAnyOrder(text, owner);
+    }
   }
 
   @ParameterizedTest

@@ -70,6 +70,7 @@ public final class DataFolder implements AutoCloseable {
   public static DataFolder open(Path folder, String kind, LogOptions options) {
     try {
       Path made = FolderDisk.make(folder);
+      checkHasNoOthers(new FolderDisk(made)); // else the lock's files would come into it
       FolderLock lock = FolderLock.acquire(made);
       try {
         return open(new FolderDisk(made), kind, options, lock::close);
@@ -131,17 +132,23 @@ public final class DataFolder implements AutoCloseable {
   }
 
   private static Manifest create(Disk disk, String kind) throws IOException {
+    checkHasNoOthers(disk);
+    Manifest made = Manifest.ofNewFolder(kind);
+    made.store(disk);
+    return made;
+  }
+
+  /** Checks that a folder is a data folder, or may become one. */
+  private static void checkHasNoOthers(Disk disk) throws IOException {
     List<String> names = disk.list();
     for (String name : names) {
-      if (!FolderLock.isOwn(name) && !isLeftover(name)) {
+      boolean isOfOthers = !FolderLock.isOwn(name) && !isLeftover(name);
+      if (isOfOthers && !names.contains(Manifest.NAME)) {
         throw new IllegalArgumentException(
             "the folder has files, but no manifest: folder=%s, file=%s%s"
                 .formatted(disk, name, FolderAccess.advice(names)));
       }
     }
-    Manifest made = Manifest.ofNewFolder(kind);
-    made.store(disk);
-    return made;
   }
 
   private static boolean isLeftover(String name) {

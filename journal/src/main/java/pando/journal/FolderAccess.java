@@ -59,7 +59,7 @@ final class FolderAccess {
   /** Returns what to do about a folder with these files that is not empty, if that is known. */
   static String advice(List<String> names) {
     return names.contains(UNFINISHED) && !names.contains(Manifest.NAME)
-        ? "; what was to fill it has been cut off: remove the folder, and make it again"
+        ? "; what fills it still runs, or was cut off: then remove the folder, and make it again"
         : "";
   }
 
@@ -89,6 +89,7 @@ final class FolderAccess {
     boolean isNew = Files.notExists(folder);
     try {
       Path path = FolderDisk.make(folder);
+      checkIsEmpty(new FolderDisk(path)); // else the lock's files would come into it
       try (FolderLock _ = FolderLock.acquire(path)) {
         return made(new FolderDisk(path), work);
       } catch (Throwable e) {
@@ -114,13 +115,7 @@ final class FolderAccess {
 
   /** As {@link #made(Path, FolderWork)}. */
   static <T> T made(Disk disk, FolderWork<T> work) throws IOException {
-    List<String> names = disk.list();
-    for (String name : names) {
-      if (!FolderLock.isOwn(name)) {
-        throw new IllegalArgumentException(
-            "the folder is not empty: folder=%s, file=%s%s".formatted(disk, name, advice(names)));
-      }
-    }
+    checkIsEmpty(disk);
     try {
       disk.create(UNFINISHED).close();
       disk.force();
@@ -131,6 +126,16 @@ final class FolderAccess {
     } catch (Throwable e) {
       clear(disk, e);
       throw e;
+    }
+  }
+
+  private static void checkIsEmpty(Disk disk) throws IOException {
+    List<String> names = disk.list();
+    for (String name : names) {
+      if (!FolderLock.isOwn(name)) {
+        throw new IllegalArgumentException(
+            "the folder is not empty: folder=%s, file=%s%s".formatted(disk, name, advice(names)));
+      }
     }
   }
 
