@@ -47,7 +47,8 @@ public final class LocalPool implements AutoCloseable {
         options,
         NativeMemory::allocate,
         (number, memory) ->
-            MemoryServer.start(number, 0, memory.segment(), options, new GrowingMemory(memory), true));
+            MemoryServer.start(
+                number, 0, memory.segment(), options, new GrowingMemory(memory), true));
   }
 
   /**
@@ -132,10 +133,8 @@ public final class LocalPool implements AutoCloseable {
 
   private List<MemoryServerLink> links() {
     return servers.stream()
-        .map(
-            server ->
-                new MemoryServerLink(
-                    server.number(), segment(server.number()), layout, server::wake))
+        .map(server ->
+            new MemoryServerLink(server.number(), segment(server.number()), layout, server::wake))
         .toList();
   }
 

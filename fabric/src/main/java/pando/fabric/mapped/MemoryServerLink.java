@@ -29,8 +29,7 @@ public final class MemoryServerLink {
    * @param layout layout of the memory
    * @param wake wakes the memory server after a CALL was posted
    */
-  public MemoryServerLink(
-      int number, MemorySegment segment, ServerLayout layout, Runnable wake) {
+  public MemoryServerLink(int number, MemorySegment segment, ServerLayout layout, Runnable wake) {
     this.wake = wake;
     this.number = number;
     this.segment = segment;

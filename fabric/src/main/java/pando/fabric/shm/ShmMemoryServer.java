@@ -78,7 +78,8 @@ public final class ShmMemoryServer extends HostedMemoryServer {
     // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
     MemoryServer server =
-        MemoryServer.start(number, incarnation, memory.segment(), options, PoolMemory.COMMITTED, false);
+        MemoryServer.start(
+            number, incarnation, memory.segment(), options, PoolMemory.COMMITTED, false);
     try {
       registry.publish(
           name,

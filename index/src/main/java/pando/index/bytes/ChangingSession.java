@@ -43,8 +43,7 @@ public abstract class ChangingSession implements ByteSession {
   }
 
   @Override
-  public final boolean replace(
-      MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
+  public final boolean replace(MemorySegment wanted, MemorySegment expected, MemorySegment stored) {
     return change(Operation.REPLACE, wanted, stored, expected);
   }
 

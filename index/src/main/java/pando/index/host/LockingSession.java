@@ -13,8 +13,7 @@ import pando.index.session.Request;
  * leaf.
  */
 public final class LockingSession<W extends HostedWorker> extends HostedSession<W> {
-  private static final String BUSY =
-      "what lies between a key and its neighbour stayed locked: key";
+  private static final String BUSY = "what lies between a key and its neighbour stayed locked: key";
 
   /** Where the last walk under locks ended: the key of its last search. */
   private long reached;

@@ -41,7 +41,8 @@ class RecordPartsTest {
         OrcaServer server = new OrcaServer(0, fabric, options, REGION_BYTES, new Random(1));
         OrcaContext context = new OrcaContext(server.store)) {
       RecordCache records = server.store.records;
-      RecordParts parts = new RecordParts(context, PoolCosts.of(0), server::alone, 1, new LongAdder(), bucketsMax);
+      RecordParts parts =
+          new RecordParts(context, PoolCosts.of(0), server::alone, 1, new LongAdder(), bucketsMax);
       boolean[] free = new boolean[Arrays.stream(records.homes().inUse()).max().orElseThrow() + 1];
       for (int step = 0; step < Seeds.count(20, 200); step++) {
         fill(records, random);
@@ -70,7 +71,8 @@ class RecordPartsTest {
     try (Fabric fabric = Pools.open(1, 1 << 20, 1);
         OrcaServer server = new OrcaServer(0, fabric, options, REGION_BYTES, new Random(1));
         OrcaContext context = new OrcaContext(server.store)) {
-      RecordParts parts = new RecordParts(context, PoolCosts.of(0), server::alone, 1, new LongAdder(), 0);
+      RecordParts parts =
+          new RecordParts(context, PoolCosts.of(0), server::alone, 1, new LongAdder(), 0);
       int part = parts.next();
       assertThat(parts.release(part)).isFalse();
       assertThat(parts.has(part)).isTrue();
