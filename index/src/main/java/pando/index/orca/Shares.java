@@ -73,7 +73,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   private boolean wasSharedOut;
 
   /** Parts of the deltas that records have until there is a change. */
-  private volatile int lent;
+  private int lent;
 
   /** Creates shares of memory that is not {@linkplain #shareOut shared out} yet. */
   Shares(HostedServer server, OrcaStore store, RecordParts.Alone alone) {
@@ -165,7 +165,8 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
   }
 
   private boolean follow() {
-    boolean more = fitDirectory() | giveBack();
+    boolean moved = fitDirectory();
+    boolean more = giveBack() || moved;
     if (use.isDue()) {
       use.setDue(use.missed() + window);
       measure();
