@@ -1,5 +1,6 @@
 package pando.cli;
 
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -45,7 +46,10 @@ final class DataImport extends DataCommand.OnFolder {
 
   private InputStream open() throws IOException {
     if (file.toString().equals(EntryFile.STANDARD)) {
-      return System.in;
+      return new FilterInputStream(System.in) {
+        @Override
+        public void close() {} // A process that began without one has a file of the JVM there.
+      };
     }
     if (!Files.exists(file)) {
       throw new IllegalArgumentException("there is no such file: file=" + file);

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -306,12 +307,20 @@ final class DataExportTest extends CommandFixture {
   @Test
   void shouldReadStandardInput() throws IOException {
     InputStream before = System.in;
-    System.setIn(new ByteArrayInputStream((WORDS + END).getBytes(UTF_8)));
+    AtomicBoolean closed = new AtomicBoolean();
+    System.setIn(
+        new ByteArrayInputStream((WORDS + END).getBytes(UTF_8)) {
+          @Override
+          public void close() {
+            closed.set(true);
+          }
+        });
     try {
       assertThat(execute("data", "import", "-", "" + path("made"))).isZero();
     } finally {
       System.setIn(before);
     }
+    assertThat(closed).isFalse();
     assertThat(out.toString()).contains("imported to " + path("made") + ": kind=words, entries=0");
   }
 
