@@ -139,7 +139,7 @@ class FolderBackupTest {
     Counter counter = new Counter();
     Path folder = directory.resolve("data");
     CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> counter.run(folder));
-    int backups = JournalSeeds.count(10, 300, 10_000);
+    int backups = JournalSeeds.count(6, 300, 10_000);
     int linked = 0;
     try {
       while (backups > 0 && !writer.isDone()) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Power is lost at each step of the disk. */
 class FolderCrashTest {
-  private static final int CHANGES = 150;
+  private static final int CHANGES = JournalSeeds.count(80, 150, 150);
   private static final int STARTS = 3;
   private static final int DRAWS = 4;
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The disk fails, is full, or loses power while a folder is opened. */
 class FolderFaultsTest {
-  private static final int CHANGES = 120;
+  private static final int CHANGES = JournalSeeds.count(70, 120, 120);
   private static final LogOptions SMALL =
       LogOptions.defaults().withSegmentBytes(LogOptions.SEGMENT_BYTES_MIN);
 
