@@ -171,7 +171,7 @@ final class DexSession extends HostedSession<PartitionWorker> {
       }
       String what = "leaves between a key and its neighbour kept changing: key";
       LongFunction<String> text = _ -> text(wanted);
-      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, what, number, text);
+      start = WaitLimit.SHORT.pause(worker.backoff(), attempt, start, what, number, text);
     }
   }
 

@@ -92,7 +92,7 @@ public final class LockingSession<W extends HostedWorker> extends HostedSession<
       if (elsewhere || outcome != Outcome.BUSY) {
         return outcome;
       }
-      start = WaitLimit.LONG.pause(worker.backoff(), attempt, start, BUSY, wanted);
+      start = WaitLimit.SHORT.pause(worker.backoff(), attempt, start, BUSY, wanted);
       busy(reached).neighbours().awaitBusy();
     }
   }
