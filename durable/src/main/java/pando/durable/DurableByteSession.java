@@ -104,6 +104,7 @@ public final class DurableByteSession extends ChangingSession {
   }
 
   @Override
+  @SuppressWarnings("exports") // Only modules that see operations call it.
   protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     boolean answer = carryOut(operation, wanted, stored, expected);

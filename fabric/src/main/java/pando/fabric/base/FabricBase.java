@@ -38,7 +38,7 @@ public abstract class FabricBase implements Fabric {
   /** The least epochs that were made sure of by this fabric. */
   private final AtomicLongArray fenced = new AtomicLongArray(ComputeServer.NUMBER_MAX + 1);
 
-  private final TripTime trip = new TripTime(this);
+  private final TripTime trip = new TripTime();
   private final Set<ThreadTask> tasks = ConcurrentHashMap.newKeySet();
   private boolean closed;
 
@@ -81,7 +81,7 @@ public abstract class FabricBase implements Fabric {
   /** Returns the median of some READs; a fabric whose memory is mapped returns 0 instead. */
   @Override
   public long tripNanos() {
-    return trip.nanos();
+    return trip.nanos(this);
   }
 
   @Override

@@ -10,24 +10,19 @@ import pando.fabric.Worker;
 final class TripTime {
   private static final int READS = 64;
 
-  private final Fabric fabric;
   private volatile long nanos;
 
-  TripTime(Fabric fabric) {
-    this.fabric = fabric;
-  }
-
   /** Returns the median of some READs of 8 bytes, in nanoseconds, at least 1. */
-  long nanos() {
+  long nanos(Fabric fabric) {
     long known = nanos;
     if (known == 0) {
-      known = measure();
+      known = measure(fabric);
       nanos = known;
     }
     return known;
   }
 
-  private long measure() {
+  private static long measure(Fabric fabric) {
     long[] times = new long[READS];
     try (RegisteredMemory memory = fabric.register(Long.BYTES);
         Worker worker = fabric.worker(memory)) {

@@ -164,6 +164,7 @@ public final class ByteTransaction extends ChangingSession {
   }
 
   @Override
+  @SuppressWarnings("exports") // Only modules that see operations call it.
   protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     usable();
