@@ -169,6 +169,7 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
     boolean more = giveBack() || moved;
     if (use.isDue()) {
       use.setDue(use.missed() + window);
+      use.setDeltasLend(lent > 0);
       measure();
       movePart();
     }
@@ -177,20 +178,22 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
 
   /**
    * Gives the deltas a part back that they have lent, once there is a change; returns whether they
-   * want more.
+   * want more. If that fails, it is tried again after the window: operations stand still for it.
    */
   private boolean giveBack() {
     if (!use.wantsBack()) {
       return false;
     }
+    use.setDeltasLend(false);
     MeasuredParts records = opened().get(RECORDS);
-    if (records.parts() > records.partsMin() && move(records, opened().get(DELTAS))) {
-      lent--;
-    } else {
+    if (records.parts() <= records.partsMin()) {
       lent = 0;
+    } else if (move(records, opened().get(DELTAS))) {
+      lent--;
+      use.setDeltasLend(lent > 0);
+      return lent > 0;
     }
-    use.setDeltasLend(lent > 0);
-    return lent > 0;
+    return false;
   }
 
   /**

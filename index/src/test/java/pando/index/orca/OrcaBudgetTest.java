@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.PoolUsage;
+import pando.fabric.VerbList.Kind;
 import pando.index.Entries;
 import pando.index.HookedFabric;
 import pando.index.Pools;
@@ -88,6 +89,50 @@ class OrcaBudgetTest {
         assertThat(index.shares().deltaBytes()).isBetween(left / 2 - part, left / 2 + part);
         Entries.check(session, model, "changed");
       }
+    }
+  }
+
+  /** Sessions need not stand still for long, so a move may fail; deltas get their part all the same. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldGiveDeltasTheirPartsThoughMovesFailAtFirst(boolean isLost) {
+    OrcaOptions shared = options.withCacheBytes(512 << 10).with("delta-share", "0.5");
+    SplittableRandom random = new SplittableRandom(Seeds.of(1405));
+    NavigableMap<Long, Long> model = Entries.random(random, 20_000);
+    try (fabric;
+        OrcaIndex index = OrcaIndex.create(fabric, shared);
+        Session session = index.session()) {
+      index.bulkLoad(Entries.of(model), 0.7);
+      CacheShares shares = index.shares();
+      long part = shares.deltaBytes();
+      long left = total(shares) - shares.setAsideBytes();
+      for (long key : model.keySet().stream().limit(2_000).toList()) {
+        session.put(key, -key);
+      }
+      session.put(7, 8);
+      if (isLost) {
+        fabric.lose(1);
+        fabric.runTasks();
+        fabric.runTasks();
+        fabric.runTasks();
+        assertThat(index.shares().moves().failed()).isOne();
+        fabric.lose(-1);
+      } else {
+        fabric.hookNext(
+            verbs -> verbs.size() > 0 && verbs.kind(0) == Kind.READ,
+            posting -> {
+              fabric.runTasks(); // while the session is in the middle of an operation
+              posting.post();
+            });
+        assertThat(session.get(9)).isFalse();
+        assertThat(fabric.unhook()).isOne();
+      }
+      assertThat(index.shares().deltaBytes()).isEqualTo(part);
+      for (int i = 0; i < 1_000; i++) {
+        session.put(random.nextLong(), i);
+        fabric.runTasks();
+      }
+      assertThat(index.shares().deltaBytes()).isGreaterThan(left / 2 - 2 * part);
     }
   }
 
