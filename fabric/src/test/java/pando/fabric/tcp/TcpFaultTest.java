@@ -452,6 +452,20 @@ class TcpFaultTest {
   }
 
   @Test
+  void shouldMeasureTripsToTheMemoryServersThatAreNotLost() throws IOException {
+    TcpOptions impatient = OPTIONS.withLostAfter(Duration.ofMillis(50));
+    try (TcpMemoryServer other =
+            TcpMemoryServer.start(new InetSocketAddress(loopback(), 0), 1, POOL);
+        Fabric one = TcpFabric.attach(List.of(server.address()), 1, impatient);
+        Fabric both =
+            TcpFabric.attach(List.of(server.address(), other.address()), 1, impatient)) {
+      server.close();
+      assertThat(both.tripNanos()).isPositive();
+      assertLost(one::tripNanos);
+    }
+  }
+
+  @Test
   void shouldLoseAMemoryServerThatDoesNotComeBack() {
     TcpOptions impatient = OPTIONS.withLostAfter(Duration.ofMillis(50));
     try (Fabric fabric = TcpFabric.attach(List.of(server.address()), 1, impatient);
