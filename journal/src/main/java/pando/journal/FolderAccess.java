@@ -174,7 +174,7 @@ final class FolderAccess {
 
   /** Returns what to do about a full disk; nothing about another failure. */
   private static String wayOut(IOException cause) {
-    return String.valueOf(cause.getMessage()).startsWith("No space left")
+    return String.valueOf(cause.getMessage()).contains("No space left")
         ? "; make room on its disk"
         : "";
   }

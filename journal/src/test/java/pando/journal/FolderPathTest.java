@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -159,5 +160,20 @@ class FolderPathTest {
       Files.writeString(folder.resolve("owner"), "x".repeat(1_000_000));
       assertThatThrownBy(() -> open(folder)).hasMessageContaining("process=unknown");
     }
+  }
+
+  /** The system names the file first where it makes or opens one. */
+  @Test
+  void shouldSayWhatToDoAboutAFullDisk() {
+    String full = "No space left on device";
+    for (IOException cause :
+        List.of(new IOException(full), new FileSystemException("/data/log", null, full))) {
+      assertThat(FolderAccess.failed(directory, cause))
+          .hasMessageContaining(full)
+          .hasMessageEndingWith("; make room on its disk")
+          .hasCause(cause);
+    }
+    assertThat(FolderAccess.failed(directory, new IOException("Input/output error")))
+        .hasMessageEndingWith("Input/output error");
   }
 }
