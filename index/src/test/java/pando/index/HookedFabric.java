@@ -21,6 +21,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.Lane;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolUsage;
+import pando.fabric.PoolView;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
@@ -47,6 +48,7 @@ public final class HookedFabric implements Fabric {
   private int atomicityBytes = LINE_BYTES;
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
+  private boolean areViewed;
   private final AtomicLong skippedNanos = new AtomicLong();
   private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
   private volatile int lost = NONE;
@@ -69,6 +71,12 @@ public final class HookedFabric implements Fabric {
   /** Promises no more than the real fabric does to threads that READ while others WRITE. */
   public HookedFabric withThreads() {
     atomicityBytes = fabric.capabilities().atomicityBytes();
+    return this;
+  }
+
+  /** Lets workers look at mapped memory where it is; hooks meet a READ then. */
+  public HookedFabric withViews() {
+    areViewed = true;
     return this;
   }
 
@@ -486,6 +494,12 @@ public final class HookedFabric implements Fabric {
     @Override
     public void read(long remote, long local, int bytes) {
       issue(new VerbList().read(remote, local, bytes), () -> worker.read(remote, local, bytes));
+    }
+
+    @Override
+    public boolean view(long remote, int bytes, PoolView view) {
+      LongSupplier whole = () -> worker.view(remote, bytes, view) ? 1 : 0;
+      return areViewed && issue(new VerbList().read(remote, 0, bytes), whole) != 0;
     }
 
     @Override

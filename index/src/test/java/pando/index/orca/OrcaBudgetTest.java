@@ -92,7 +92,7 @@ class OrcaBudgetTest {
     }
   }
 
-  /** Sessions need not stand still for long, so a move may fail; deltas get their part all the same. */
+  /** A move fails where an operation takes long, or a memory server is lost for a while. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void shouldGiveDeltasTheirPartsThoughMovesFailAtFirst(boolean isLost) {

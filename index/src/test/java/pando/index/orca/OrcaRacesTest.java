@@ -342,6 +342,72 @@ class OrcaRacesTest {
     behind(OrcaRacesTest::isRead, () -> evict(other), () -> scan(KEY + 20 * STEP, KEY));
   }
 
+  /** What a leaf had is written over by others while it is looked at. */
+  @ParameterizedTest
+  @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+  void shouldLookAtLeavesInPlaceThatAreMergedAndWrittenOverMeanwhile(boolean behind, boolean down) {
+    fabric.withViews();
+    open();
+    for (long key = KEY; key < KEY + 20 * STEP; key += 2 * STEP) {
+      update(other, key, -key);
+    }
+    long from = down ? KEY + 20 * STEP : KEY;
+    for (int round = 0; round < 20; round++) {
+      long added = KEY + (3 + round) * STEP / 2 - 10L * round;
+      meanwhile(
+          behind,
+          () -> {
+            merge(other, added);
+            merge(other, added + 10 * STEP);
+            update(other, KEY, added);
+            evict(other);
+          },
+          () -> scan(from, 2 * KEY + 20 * STEP - from));
+      meanwhile(
+          behind,
+          () -> merge(other, added + 20 * STEP),
+          () -> {
+            floor(added - CHANGES - 2);
+            ceiling(added + STEP / 3);
+          });
+    }
+  }
+
+  private void meanwhile(boolean behind, Runnable change, Runnable operation) {
+    Runnable nothing = () -> {};
+    at(OrcaRacesTest::isRead, behind ? nothing : change, behind ? change : nothing, operation);
+  }
+
+  private void floor(long key) {
+    assertThat(session.floor(key)).isTrue();
+    assertThat(session.key()).isEqualTo(model.floorKey(key));
+    assertThat(session.value()).isEqualTo(model.floorEntry(key).getValue());
+  }
+
+  private void ceiling(long key) {
+    assertThat(session.ceiling(key)).isTrue();
+    assertThat(session.key()).isEqualTo(model.ceilingKey(key));
+    assertThat(session.value()).isEqualTo(model.ceilingEntry(key).getValue());
+  }
+
+  /** A scan that is overtaken again and again holds the leaf. */
+  @Test
+  void shouldLookAtALeafInPlaceWhileItIsHeld() {
+    fabric.withViews();
+    open();
+    int[] rounds = {0};
+    fabric.hookEach(
+        OrcaRacesTest::isRead,
+        posting -> {
+          if (rounds[0]++ < 2) {
+            merge(other, KEY + 5 - 10L * rounds[0]);
+          }
+          posting.post();
+        });
+    scan(KEY - STEP, KEY + 20 * STEP);
+    assertThat(fabric.unhook()).isGreaterThan(2);
+  }
+
   /** Scans keys that do not change meanwhile: up or, from a key above the other, down. */
   private void scan(long from, long to) {
     List<Map.Entry<Long, Long>> seen = new ArrayList<>();
