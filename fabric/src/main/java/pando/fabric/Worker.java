@@ -29,7 +29,7 @@ public interface Worker extends AutoCloseable {
    * READ without the copy: says where remote bytes are, if they are mapped into this process and
    * the compute server cannot be fenced. It counts as a READ, but not as a trip, and throws what a
    * READ throws. The caller looks at the bytes at once, as often as it likes; each look may find
-   * others.
+   * others. Later reads may overtake a look, unless the caller has a fence between them.
    *
    * @return {@code false} if they have to be copied by a {@link #read}
    */

@@ -113,7 +113,10 @@ final class Processor implements Runnable {
     }
   }
 
-  /** Rests until it is woken. A CALL is posted before it wakes, so one of both sees the other. */
+  /**
+   * Rests until it is woken. It says so before it looks for requests, and a client posts its CALL
+   * before it looks who rests: so at least one of them sees the other.
+   */
   private void rest() {
     resting.set(Thread.currentThread());
     VarHandle.fullFence();

@@ -76,7 +76,7 @@ final class CacheUse {
     }
   }
 
-  /** Counts a change that a delta has got; wakes the task if deltas have lent memory. */
+  /** Counts a change that a delta has got; wakes the task if deltas want memory back. */
   void countChange() {
     changes.increment();
     if (deltasLend) {
@@ -84,7 +84,7 @@ final class CacheUse {
     }
   }
 
-  /** Sets whether deltas have lent memory, which they want back with their first change. */
+  /** Sets whether deltas have lent memory that they want back with their next change. */
   void setDeltasLend(boolean lend) {
     deltasLend = lend;
   }

@@ -18,8 +18,8 @@ import pando.index.orca.leaf.Segment;
 import pando.index.orca.records.RecordCache;
 
 /**
- * The entries of some segments in a row of one leaf, in key order: what images have or what was
- * READ, with the delta merged in, and with the newer values that are cached.
+ * The entries of some segments in a row of one leaf, in key order: what images have, what was READ,
+ * or what is in mapped memory, with the delta merged in, and with the newer values that are cached.
  */
 final class LeafRange {
   /*
@@ -27,6 +27,9 @@ final class LeafRange {
    * and evicted between the READ and the look into the cache has moved the leaf's version. So a
    * range whose version stands afterwards has each entry as it was at some moment meanwhile, and
    * all keys as they were at one moment.
+   *
+   * In mapped memory each look is a READ. The bytes may be another leaf's by then: the count of
+   * merges has moved before.
    *
    * Where the version moves again and again, the leaf is held (HeldLeaves): then only cached values
    * change.

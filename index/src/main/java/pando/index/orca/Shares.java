@@ -27,15 +27,15 @@ final class Shares extends HostedTask<OrcaContext, List<MeasuredParts>> {
    *             reckoned from the changes that come, as a delta that has room meets none for long
    *   images    the hits of images that were about to go, each a READ of a pair, or
    *             of what a lookup READs to cache it, for each part; and the absent keys of which
-   *             filters have found, each a READ of a segment, for each part. A part more gains no more
-   *             than the absent keys that were READ for lack of a filter
+   *             filters have found, each a READ of a segment, for each part. A part more gains no
+   *             more than the absent keys that were READ for lack of a filter
    *
    * All on the average of some windows. After each window one part goes from the cache that loses
    * least by it to the one that gains most, if that is clearly more. Records are moved, and deltas'
    * blocks merged away, so that the part is empty before the other one has it.
    *
-   * Deltas begin with one part. Records have the rest of their share until a key is added or removed
-   * for the first time, as many indexes are read and updated for long before.
+   * Deltas begin with one part. Records have the rest of the deltas' share until a key is added or
+   * removed for the first time: many indexes are only read and updated for long.
    *
    * The directory comes first: what it takes is counted in the memory, so as many parts are set
    * aside as it takes. The cache that loses least gives them, but keeps its least; the directory
