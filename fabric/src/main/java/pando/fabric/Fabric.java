@@ -40,8 +40,8 @@ public interface Fabric extends AutoCloseable {
 
   /**
    * Returns about how long a session waits for a verb, in nanoseconds: 0 where the pool's memory is
-   * mapped, so that a verb takes no more than its accesses. Measured by the first call elsewhere,
-   * which throws what a READ throws.
+   * mapped, so that a verb takes no more than its accesses. Elsewhere the first call measures it,
+   * and throws what a READ throws, but for memory servers that are lost while another one is not.
    */
   long tripNanos();
 

@@ -27,7 +27,7 @@ record PoolCosts(double segment, double pair, double merge) {
     return new PoolCosts(18 + trip, 25, 640 + 3 * trip);
   }
 
-  /** Returns whether images and filters save anything. */
+  /** Returns whether the pool is behind a network; if not, filters save nothing. */
   boolean isBehindNetwork() {
     return pair > 0;
   }

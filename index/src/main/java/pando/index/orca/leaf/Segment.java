@@ -59,7 +59,8 @@ public final class Segment {
   }
 
   /**
-   * Copies the records as they are checked, so that the memory may be one that others write.
+   * Copies the records as they are checked. Others may write the memory meanwhile: whatever it has,
+   * the copy is sound, or {@link #DAMAGED}, but only the caller knows whether it is of one leaf.
    *
    * @param keys get the keys, from {@code to} on
    * @param values get the values, from {@code to} on
