@@ -457,8 +457,7 @@ class TcpFaultTest {
     try (TcpMemoryServer other =
             TcpMemoryServer.start(new InetSocketAddress(loopback(), 0), 1, POOL);
         Fabric one = TcpFabric.attach(List.of(server.address()), 1, impatient);
-        Fabric both =
-            TcpFabric.attach(List.of(server.address(), other.address()), 1, impatient)) {
+        Fabric both = TcpFabric.attach(List.of(server.address(), other.address()), 1, impatient)) {
       server.close();
       assertThat(both.tripNanos()).isPositive();
       assertLost(one::tripNanos);

@@ -97,7 +97,7 @@ class OrcaBudgetTest {
   @ValueSource(booleans = {false, true})
   void shouldGiveDeltasTheirPartsThoughMovesFailAtFirst(boolean isLost) {
     OrcaOptions shared = options.withCacheBytes(512 << 10).with("delta-share", "0.5");
-    SplittableRandom random = new SplittableRandom(Seeds.of(1405));
+    SplittableRandom random = new SplittableRandom(Seeds.of(1406));
     NavigableMap<Long, Long> model = Entries.random(random, 20_000);
     try (fabric;
         OrcaIndex index = OrcaIndex.create(fabric, shared);
