@@ -201,8 +201,9 @@ public final class LeafView {
       notAbove += Long.bitCount((lanes - (heads & EVEN_BYTES)) & CARRIES);
       notAbove += Long.bitCount((lanes - (heads >>> Byte.SIZE & EVEN_BYTES)) & CARRIES);
     }
-    // Bytes behind the last head are 0, and not above any q.
-    return notAbove - (HEAD_WORDS * Long.BYTES - segments()) - 1;
+    // Bytes behind the last head are 0, and not above any q. There are fewer of them if the heads
+    // are those of a longer extent that is published meanwhile.
+    return Math.max(0, notAbove - (HEAD_WORDS * Long.BYTES - segments()) - 1);
   }
 
   private int segmentOfWide(long q, int width) {

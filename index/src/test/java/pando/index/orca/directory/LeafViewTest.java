@@ -18,10 +18,7 @@ class LeafViewTest {
     try (Fabric fabric = Pools.open(1, 1 << 20, 1);
         Directory directory = new Directory(fabric)) {
       LeafEntries entries = directory.entries();
-      assertThat(entries.take()).isEqualTo(ENTRY);
-      directory.open(
-          DirectoryNode.ofLeaves(
-              0, new long[] {Long.MIN_VALUE}, Long.MAX_VALUE, new int[] {ENTRY}));
+      open(directory);
       publish(entries, 2);
       MergingBackoff backoff = new MergingBackoff(entries);
       LeafView view = new LeafView(directory, backoff);
@@ -34,6 +31,34 @@ class LeafViewTest {
       assertThat(LeafEntries.records(view.control)).isEqualTo(3);
       assertThat(view.isCurrent()).isTrue();
     }
+  }
+
+  /** What the caller looks at before it compares the extents must be there. */
+  @Test
+  void shouldFindASegmentOfTheLeafInHeadsThatAMergePublishesMeanwhile() {
+    try (Fabric fabric = Pools.open(1, 1 << 20, 1);
+        Directory directory = new Directory(fabric)) {
+      LeafEntries entries = directory.entries();
+      open(directory);
+      LeafView view = new LeafView(directory, attempt -> {});
+      for (int before : new int[] {2, 31}) {
+        for (int after : new int[] {2, 31}) {
+          publish(entries, before);
+          directory.find(5, view);
+          publish(entries, after);
+          for (long key : new long[] {Long.MIN_VALUE, 5, Long.MAX_VALUE}) {
+            view.seek(key);
+            assertThat(view.segment).as("%s, %s", before, after).isBetween(0, before - 1);
+          }
+        }
+      }
+    }
+  }
+
+  private static void open(Directory directory) {
+    assertThat(directory.entries().take()).isEqualTo(ENTRY);
+    directory.open(
+        DirectoryNode.ofLeaves(0, new long[] {Long.MIN_VALUE}, Long.MAX_VALUE, new int[] {ENTRY}));
   }
 
   private static void publish(LeafEntries entries, int number) {
