@@ -52,7 +52,8 @@ class PandoMetricsTest {
   void shouldCountBackgroundTasks() {
     for (String system : List.of("orca", "rolex")) {
       String done =
-          "pando.tasks{outcome=done,task=%s}".formatted(system.equals("orca") ? "merge" : "retrain");
+          "pando.tasks{outcome=done,task=%s}"
+              .formatted(system.equals("orca") ? "merge" : "retrain");
       try (SmallIndex small = SmallIndex.open(Systems.named(system))) {
         int keys = 0;
         do {
