@@ -48,7 +48,7 @@ final class DataImport extends DataCommand.OnFolder {
     if (file.toString().equals(EntryFile.STANDARD)) {
       return new FilterInputStream(System.in) {
         @Override
-        public void close() {} // A process that began without one has a file of the JVM there.
+        public void close() {} // If it was closed before, its number is that of a file of the JVM.
       };
     }
     if (!Files.exists(file)) {

@@ -38,7 +38,10 @@ final class DoorMeters {
     errors(to, "protocol", lane -> lane.broken);
     lookups(to, "found", lane -> lane.hits);
     lookups(to, "absent", lane -> lane.misses);
-    to.count("pando.resp.expired", "Keys that this door removed.", door.keyspace()::expiredCount);
+    to.count(
+        "pando.resp.expired",
+        "Keys that have expired and that this door has removed.",
+        door.keyspace()::expiredCount);
     if (door.keyspace().counts().length > 0) {
       to.gauge("pando.keys", "Keys of all databases.", this::keys);
     }

@@ -86,6 +86,7 @@ class LocalFabricTest extends FabricContract {
 
   private static void await(BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
+      assertThat(Thread.interrupted()).as("the time of the test is over").isFalse();
       Thread.yield();
     }
   }

@@ -10,8 +10,8 @@ package pando.index.orca;
  */
 record PoolCosts(double segment, double pair, double merge) {
   /**
-   * A scan that READs mapped memory reads bytes in a row, which is faster than to find the same
-   * bytes in images that lie anywhere.
+   * Estimates. A scan that READs mapped memory reads bytes in a row, which is faster than to find
+   * the same bytes in images that lie anywhere.
    */
   private static final PoolCosts MAPPED = new PoolCosts(150, 0, 10_000);
 
