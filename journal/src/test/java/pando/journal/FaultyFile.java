@@ -18,7 +18,7 @@ final class FaultyFile {
   static final int SECTOR = 512;
 
   /** What programs see, in whole pages; behind the length are zeros. */
-  private MemorySegment seen = memory(PAGE);
+  private MemorySegment seen;
 
   private long length;
 
@@ -36,8 +36,18 @@ final class FaultyFile {
    */
   private final Map<Integer, byte[]> lost = new HashMap<>();
 
+  FaultyFile() {
+    this(0);
+  }
+
+  /** Creates a file of so many zeros. */
+  private FaultyFile(long length) {
+    this.seen = memory(length);
+    this.length = length;
+  }
+
   private static MemorySegment memory(long bytes) {
-    return Arena.ofAuto().allocate(bytes, PAGE);
+    return Arena.ofAuto().allocate(Math.ceilDiv(bytes, PAGE) * (long) PAGE, PAGE);
   }
 
   long bytes() {
@@ -46,7 +56,7 @@ final class FaultyFile {
 
   /** Takes all bytes away; who has mapped them goes on with memory of its own. */
   void truncate() {
-    seen = memory(PAGE);
+    seen = memory(0);
     length = 0;
     mappings = 0;
   }
@@ -71,7 +81,7 @@ final class FaultyFile {
       if (mappings > 0) {
         throw new IllegalStateException("a file grows behind its mapping: bytes=" + bytes);
       }
-      MemorySegment more = memory(Math.ceilDiv(Math.max(bytes, 2 * length), PAGE) * (long) PAGE);
+      MemorySegment more = memory(Math.max(bytes, 2 * length));
       MemorySegment.copy(seen, 0, more, 0, length);
       seen = more;
     }
@@ -117,17 +127,16 @@ final class FaultyFile {
     byte[] bytes = page(page);
     if (!Arrays.equals(bytes, lost.get(page))) {
       lost.remove(page);
-      place(bytes, page);
+      kept = placed(kept, bytes, page);
     }
   }
 
-  /** Lays a page onto the disk. */
-  private void place(byte[] bytes, int page) {
+  /** Lays a page among others; returns them, which are more if it was behind their end. */
+  private static byte[] placed(byte[] pages, byte[] bytes, int page) {
     int end = (page + 1) * PAGE;
-    if (end > kept.length) {
-      kept = Arrays.copyOf(kept, Math.max(end, 2 * kept.length));
-    }
-    System.arraycopy(bytes, 0, kept, page * PAGE, PAGE);
+    byte[] all = end > pages.length ? Arrays.copyOf(pages, Math.max(end, 2 * pages.length)) : pages;
+    System.arraycopy(bytes, 0, all, page * PAGE, PAGE);
+    return all;
   }
 
   /** Returns what is seen of a page. */
@@ -135,7 +144,9 @@ final class FaultyFile {
     byte[] bytes = new byte[PAGE];
     long from = (long) page * PAGE;
     int count = Math.clamp(length - from, 0, PAGE);
-    MemorySegment.copy(seen, from, MemorySegment.ofArray(bytes), 0, count);
+    if (count > 0) {
+      MemorySegment.copy(seen, from, MemorySegment.ofArray(bytes), 0, count);
+    }
     return bytes;
   }
 
@@ -150,17 +161,25 @@ final class FaultyFile {
     int[] dirty = new int[pages];
     int count = 0;
     for (int page = 0; page < pages; page++) {
-      if (!Arrays.equals(page(page), keptPage(page))) {
+      if (isDirty(page)) {
         dirty[count++] = page;
       }
     }
     return Arrays.copyOf(dirty, count);
   }
 
+  private boolean isDirty(int page) {
+    long from = (long) page * PAGE;
+    long end = from + PAGE;
+    if (end > Math.min(length, kept.length)) {
+      return !Arrays.equals(page(page), keptPage(page));
+    }
+    return MemorySegment.mismatch(seen, from, end, MemorySegment.ofArray(kept), from, end) >= 0;
+  }
+
   /** Returns the same file, of which another process has nothing mapped. */
   FaultyFile copy() {
-    FaultyFile copy = new FaultyFile();
-    copy.grow(length);
+    FaultyFile copy = new FaultyFile(length);
     MemorySegment.copy(seen, 0, copy.seen, 0, length);
     copy.kept = kept.clone();
     copy.keptLength = keptLength;
@@ -171,14 +190,13 @@ final class FaultyFile {
   /** Returns what a crash leaves of it; all of that is on the disk. */
   FaultyFile crash(RandomGenerator random) {
     Luck luck = Luck.draw(random);
-    FaultyFile left = new FaultyFile();
-    left.kept = kept.clone();
+    byte[] pages = kept.clone();
     for (int page : dirty()) {
-      left.place(torn(keptPage(page), page(page), luck, random), page);
+      pages = placed(pages, torn(keptPage(page), page(page), luck, random), page);
     }
-    left.keptLength = lengthLeft(luck, random);
-    left.grow(left.keptLength);
-    left.length = left.keptLength;
+    FaultyFile left = new FaultyFile(lengthLeft(luck, random));
+    left.kept = pages;
+    left.keptLength = left.length;
     left.clearBehind();
     int count = (int) Math.min(left.keptLength, left.kept.length);
     MemorySegment.copy(MemorySegment.ofArray(left.kept), 0, left.seen, 0, count);

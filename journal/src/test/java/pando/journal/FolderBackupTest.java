@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -73,13 +74,17 @@ class FolderBackupTest {
   private final class Counter {
     static final int KEYS = 1_500;
 
+    /** Changes, with three loads among them, that a backup sees at the most. */
+    static final int CHANGES_MAX = 100_000;
+
     final AtomicLong made = new AtomicLong();
+    final Semaphore mayMake = new Semaphore(0);
 
     void run(Path folder) {
       try (DataFolder opened = DataFolder.open(folder, "words", SMALL)) {
         Log log = opened.begin();
         RecordBuilder record = new RecordBuilder();
-        for (long i = 1; !isEnough.get(); i++) {
+        for (long i = 1; mayMake(); i++) {
           if (i % (20L * KEYS) == 0) {
             load(opened, i);
           } else {
@@ -90,6 +95,11 @@ class FolderBackupTest {
           made.set(i);
         }
       }
+    }
+
+    private boolean mayMake() {
+      mayMake.acquireUninterruptibly();
+      return !isEnough.get();
     }
 
     private static void load(DataFolder folder, long i) {
@@ -142,9 +152,11 @@ class FolderBackupTest {
     int backups = JournalSeeds.count(6, 300, 10_000);
     int linked = 0;
     try {
+      counter.mayMake.release(Counter.CHANGES_MAX);
       while (backups > 0 && !writer.isDone()) {
         long made = counter.made.get();
         if (made > 0) {
+          counter.mayMake.release(Counter.CHANGES_MAX);
           Path copy = directory.resolve("copy" + backups);
           linked += FolderBackup.take(folder, copy, LONG).linked();
           assertThat(FolderCheck.of(copy).problems()).isEmpty();
@@ -158,6 +170,7 @@ class FolderBackupTest {
       }
     } finally {
       isEnough.set(true);
+      counter.mayMake.release();
       writer.join();
     }
     assertThat(linked).isPositive();

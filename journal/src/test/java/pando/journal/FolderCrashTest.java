@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,7 +48,7 @@ class FolderCrashTest {
     });
     try {
       for (int start = 0; start < STARTS; start++) {
-        script.run(disk, CHANGES);
+        script.run(disk, changes(policy));
         for (Crash crash : crashes) {
           try {
             script.check(crash.left(), crash.safe());
@@ -62,6 +62,11 @@ class FolderCrashTest {
     } catch (Throwable e) {
       throw new AssertionError("pando.seed=" + seed, e);
     }
+  }
+
+  private static int changes(SyncPolicy policy) {
+    // Each change that is forced is a step: the checks grow with the square of the changes.
+    return policy == SyncPolicy.ALWAYS ? JournalSeeds.count(40, 150, 150) : CHANGES;
   }
 
   /** A load counts as a whole, or not at all. */
@@ -80,8 +85,8 @@ class FolderCrashTest {
         }
       }
     });
-    TreeMap<String, String> before;
-    TreeMap<String, String> after;
+    Map<String, String> before;
+    Map<String, String> after;
     int unfinished;
     try (DataFolder folder = script.open(disk)) {
       before = FolderScript.read(folder);

@@ -48,12 +48,12 @@ class FolderFaultsTest {
           text.set(its);
         }
       });
-      failed = !script.runUntilFailure(disk, CHANGES) || disk.steps() >= step;
+      failed = !script.runUntilFailure(disk, changes(policy)) || disk.steps() >= step;
       disk.heal();
       try {
         script.check(disk.crash(random), script.safe());
         script.check(disk.kill(), script.safe());
-        script.run(disk, CHANGES);
+        script.run(disk, changes(policy));
         script.check(disk.kill(), script.safe());
         if (!text.get().equals("force of the folder")) { // Behind that no name is ever safe.
           script.check(disk.crash(random), script.safe());
@@ -69,7 +69,7 @@ class FolderFaultsTest {
   void shouldLoseNothingWhereOpeningIsCutOff(SyncPolicy policy) throws IOException {
     FaultyDisk disk = new FaultyDisk();
     FolderScript script = new FolderScript(seed, policy);
-    script.run(disk, CHANGES);
+    script.run(disk, changes(policy));
     List<FaultyDisk> first = new ArrayList<>();
     disk.withHook((_, _) -> {
       synchronized (first) {
@@ -77,7 +77,7 @@ class FolderFaultsTest {
       }
     });
     int before = script.safe();
-    script.run(disk, CHANGES);
+    script.run(disk, changes(policy));
     try {
       for (FaultyDisk crashed : first) {
         List<FaultyDisk> second = new ArrayList<>();
@@ -91,6 +91,11 @@ class FolderFaultsTest {
     } catch (Throwable e) {
       throw new AssertionError("pando.seed=" + seed, e);
     }
+  }
+
+  private static int changes(SyncPolicy policy) {
+    // Each change that is forced is a step: the checks grow with the square of the changes.
+    return policy == SyncPolicy.ALWAYS ? JournalSeeds.count(40, 120, 120) : CHANGES;
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -176,7 +176,7 @@ final class FolderScript {
     }
   }
 
-  private synchronized void check(TreeMap<String, String> found, int safe) {
+  private synchronized void check(Map<String, String> found, int safe) {
     List<Integer> possible = states.subList(safe, states.size());
     assertThat(possible)
         .as("state after %s to %s changes: found=%s", safe, states.size() - 1, found.keySet())
@@ -184,8 +184,8 @@ final class FolderScript {
   }
 
   /** Returns all entries of a folder. */
-  static TreeMap<String, String> read(DataFolder folder) throws IOException {
-    TreeMap<String, String> found = new TreeMap<>();
+  static Map<String, String> read(DataFolder folder) throws IOException {
+    Map<String, String> found = new TreeMap<>();
     try (EntryStream entries = folder.entries()) {
       while (entries.next()) {
         found.put(text(bytes(entries.key())), text(bytes(entries.value())));
@@ -199,6 +199,8 @@ final class FolderScript {
   }
 
   private static String text(byte[] bytes) {
-    return Arrays.hashCode(bytes) + ":" + bytes.length + ":" + ByteBuffer.wrap(bytes).hashCode();
+    CRC32C sum = new CRC32C();
+    sum.update(bytes);
+    return Arrays.hashCode(bytes) + ":" + bytes.length + ":" + sum.getValue();
   }
 }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Files whose bytes are not those that were written: they are refused, or have no part in it. */
@@ -50,7 +50,7 @@ class HostileFolderTest {
     FaultyDisk disk = new FaultyDisk();
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    TreeMap<String, String> whole;
+    Map<String, String> whole;
     try (DataFolder folder = script.open(disk.kill())) {
       whole = FolderScript.read(folder);
     }
@@ -80,7 +80,7 @@ class HostileFolderTest {
     FaultyDisk disk = new FaultyDisk();
     script.run(disk, CHANGES);
     script.run(disk, CHANGES);
-    TreeMap<String, String> whole;
+    Map<String, String> whole;
     try (DataFolder folder = script.open(disk.kill())) {
       whole = FolderScript.read(folder);
     }
