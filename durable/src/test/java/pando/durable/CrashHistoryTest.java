@@ -31,7 +31,7 @@ import pando.sim.history.RecordedOperation.Kind;
  */
 @Timeout(300)
 class CrashHistoryTest {
-  private static final int HISTORIES = Seeds.count(2, 50, 500);
+  private static final int HISTORIES = Seeds.count(1, 50, 500);
   private static final int CRASHES = 4;
   private static final int THREADS = 4;
   private static final int OPERATIONS = 60;

@@ -29,10 +29,18 @@ public final class FaultyFolder {
     this.disk =
         disk.withHook((_, _) -> {
           if (Thread.currentThread().getName().equals("pando-log-syncer")) {
-            forces.lock();
-            forces.unlock();
+            awaitForces();
           }
         });
+  }
+
+  private void awaitForces() {
+    forces.lock();
+    try {
+      // Forces may go on.
+    } finally {
+      forces.unlock();
+    }
   }
 
   /** Opens the folder. */

@@ -74,8 +74,8 @@ class FolderBackupTest {
   private final class Counter {
     static final int KEYS = 1_500;
 
-    /** Changes, with three loads among them, that a backup sees at the most. */
-    static final int CHANGES_MAX = 100_000;
+    /** Changes, with two loads among them, that a backup sees at the most. */
+    static final int CHANGES_MAX = 30_000;
 
     final AtomicLong made = new AtomicLong();
     final Semaphore mayMake = new Semaphore(0);
@@ -85,7 +85,7 @@ class FolderBackupTest {
         Log log = opened.begin();
         RecordBuilder record = new RecordBuilder();
         for (long i = 1; mayMake(); i++) {
-          if (i % (20L * KEYS) == 0) {
+          if (i % (10L * KEYS) == 0) {
             load(opened, i);
           } else {
             record.put(key(i % KEYS), value(i));
@@ -149,7 +149,7 @@ class FolderBackupTest {
     Counter counter = new Counter();
     Path folder = directory.resolve("data");
     CompletableFuture<Void> writer = CompletableFuture.runAsync(() -> counter.run(folder));
-    int backups = JournalSeeds.count(6, 300, 10_000);
+    int backups = JournalSeeds.count(4, 300, 10_000);
     int linked = 0;
     try {
       counter.mayMake.release(Counter.CHANGES_MAX);

@@ -42,7 +42,6 @@ class PlantedBugTest {
     "orca-given-unmerged,       orca, 1",
     "bytes-record-kept,         bytes, 1",
     "fence-answered-early,      dex, 1",
-    "cluster-lease-unchecked,   orca, 4",
     "cluster-sent-twice,        orca, 4",
     "cluster-strings-waiting-left, byte-strings, 1",
   })
@@ -82,6 +81,7 @@ class PlantedBugTest {
     "move-ungated,              p-sherman, 3",
     "bytes-record-old,          bytes, 26",
     "bytes-sum-ignored,         bytes, 2",
+    "cluster-lease-unchecked,   orca, 4",
     "cluster-lease-not-awaited, orca, 2",
     "cluster-fence-skipped,     orca, 9",
     "cluster-not-adopted,       orca, 1",

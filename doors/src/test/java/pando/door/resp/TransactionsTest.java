@@ -323,7 +323,7 @@ class TransactionsTest {
     try (TestDoor door = TestDoor.open();
         RawClient other = door.raw()) {
       for (int i = 0; i < 5; i++) {
-        other.ask("SET", "a".repeat(20_000) + i, "v");
+        other.ask("SET", "a".repeat(10_000) + i, "v");
       }
       List<String> watch = new ArrayList<>(List.of("WATCH"));
       for (int i = 0; i < 6_000; i++) {
@@ -332,7 +332,7 @@ class TransactionsTest {
       List<RawClient> keepBusy = new ArrayList<>();
       for (int i = 0; i < Background.THREADS; i++) {
         keepBusy.add(door.raw());
-        keepBusy.getLast().send(RawClient.request("KEYS", "*" + "a".repeat(10_000) + "b*"));
+        keepBusy.getLast().send(RawClient.request("KEYS", "*" + "a".repeat(5_000) + "b*"));
       }
       try (RawClient client = door.raw()) {
         client.send(RawClient.request("PING"));

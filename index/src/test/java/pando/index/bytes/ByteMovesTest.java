@@ -212,7 +212,7 @@ class ByteMovesTest {
   @ValueSource(ints = {3, 16})
   void shouldTakeOverWhereThePoolIsFull(int processes) {
     long seed = Seeds.of(3406);
-    for (int run = 0; run < Seeds.count(2, 10); run++) {
+    for (int run = 0; run < Seeds.count(1, 10); run++) {
       SplittableRandom random = new SplittableRandom(seed + run);
       model.clear();
       try (ByteMoves moves = new ByteMoves(processes, 1 << 20, ByteMoves.options(0))) {

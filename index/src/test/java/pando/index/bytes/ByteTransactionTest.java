@@ -189,7 +189,7 @@ class ByteTransactionTest {
       its.atomically(
           null,
           inside -> {
-            for (int i = 0; i < 500; i++) {
+            for (int i = 0; i < 200; i++) {
               inside.put(segment("large"), large);
             }
           });
@@ -197,7 +197,7 @@ class ByteTransactionTest {
               its.atomically(
                   null,
                   inside -> {
-                    for (int i = 0; i < 500; i++) {
+                    for (int i = 0; i < 200; i++) {
                       inside.store(segment("key " + i), large);
                     }
                   }))
