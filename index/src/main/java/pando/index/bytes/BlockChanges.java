@@ -144,25 +144,24 @@ final class BlockChanges {
     BlockDelta delta = entry.state().delta();
     long more = inBlock.byteSize() - (found ? reader.storedBytes() : -key.byteSize());
     int growth = more == 0 && found ? 0 : (int) Math.max(more + RECORD_OVERHEAD, 1);
-    change(entry, waiting, found, delta.with(key, hash, inBlock, blob, growth));
+    change(entry, waiting, found, delta.with(waiting, key, hash, inBlock, blob, growth));
   }
 
   private void remove(BlockEntry entry, int waiting) {
     stored = null;
     storedWord = 0;
     int fewer = (int) (key.byteSize() + reader.storedBytes()) + RECORD_OVERHEAD;
-    change(entry, waiting, true, entry.state().delta().without(key, hash, fewer));
+    change(entry, waiting, true, entry.state().delta().without(waiting, key, hash, fewer));
   }
 
   /**
    * Lets a change wait with others of its block, or makes a block with all of them.
    *
-   * @param waiting number of the change of the key that waits already, -1 if there is none
-   * @param all changes of the block, with this one
+   * @param waiting where the change of the key is that waits already, -1 if there is none
+   * @param next changes of the block, with this one
    */
-  private void change(BlockEntry entry, int waiting, boolean found, BlockDelta all) {
+  private void change(BlockEntry entry, int waiting, boolean found, BlockDelta next) {
     BlockDelta delta = entry.state().delta();
-    BlockDelta next = index.deltas.compactedIfFull(all);
     boolean hadBlob = found && reader.hasBlob();
     boolean replacesBlobOfBlock = hadBlob && waiting < 0;
     changesKey = true;

@@ -47,18 +47,6 @@ final class BlockDeltas {
     return bytes.get() > bytesMax - bytesMax / LEFT_PART;
   }
 
-  /** Returns changes of a block without those that do not count, if they are too many. */
-  BlockDelta compactedIfFull(BlockDelta changes) {
-    if (!isFull(changes)) {
-      return changes;
-    }
-    // Where most count, a block with them is made: else each change could compact them again.
-    BlockDelta compacted = changes.compacted();
-    return compacted.count() <= changesMax / 2 && compacted.size() <= sizeMax / 2
-        ? compacted
-        : changes;
-  }
-
   private boolean isFull(BlockDelta changes) {
     return changes.count() > changesMax || changes.size() > sizeMax;
   }

@@ -239,14 +239,13 @@ final class BlockReader {
 
   /** Looks for the record of a key in the block that has been found. */
   private int look(MemorySegment wanted, long hash) {
-    int i = state.delta().find(wanted, hash);
-    return i >= 0 ? lookInDelta(i) : lookInBlock(wanted);
+    int change = state.delta().find(wanted, hash);
+    return change >= 0 ? lookInDelta(change) : lookInBlock(wanted);
   }
 
-  private int lookInDelta(int i) {
-    BlockDelta delta = state.delta();
-    int record = delta.record(i);
-    return BlockDelta.isRemoved(delta.memory(), record) ? ABSENT : found(delta.memory(), record);
+  private int lookInDelta(int change) {
+    MemorySegment in = state.delta().memory();
+    return BlockDelta.isRemoved(in, change) ? ABSENT : found(in, change);
   }
 
   private int lookInBlock(MemorySegment wanted) {

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.memory.KeyOrder;
 
-/** Changes of a block in the order of their keys, of each key the last one. Immutable. */
+/** Changes of a block in the order of their keys. Immutable. */
 final class SortedChanges implements OrderedRecords {
   private static final int NUMBER_MASK = 0xffff;
 
@@ -24,45 +24,35 @@ final class SortedChanges implements OrderedRecords {
   }
 
   /**
-   * Returns the places of the changes that count. They are sorted by the first bytes of their keys
-   * and their numbers first, in one array of numbers; the rest of the keys rarely matters.
+   * Returns the places of the changes. They are sorted by the first bytes of their keys and their
+   * numbers first, in one array of numbers; the rest of the keys rarely matters.
    */
   private int[] sorted(BlockDelta delta) {
-    long[] order = new long[delta.count()];
+    int[] records = delta.records();
+    long[] order = new long[records.length];
     for (int i = 0; i < order.length; i++) {
-      int record = delta.record(i);
-      long head = KeyOrder.head(log, suffix(record), suffixBytes(record)) ^ Long.MIN_VALUE;
+      long head = KeyOrder.head(log, suffix(records[i]), suffixBytes(records[i])) ^ Long.MIN_VALUE;
       order[i] = (head & ~NUMBER_MASK) | i;
     }
     Arrays.sort(order);
     int[] sorted = new int[order.length];
-    int count = 0;
     int alike = 0;
     for (int i = 0; i < order.length; i++) {
       boolean sameHead = i > 0 && (order[i] ^ order[i - 1]) >>> Short.SIZE == 0;
-      alike = sameHead ? alike : count;
-      count = insert(sorted, alike, count, delta.record((int) order[i] & NUMBER_MASK));
+      alike = sameHead ? alike : i;
+      insert(sorted, alike, i, records[(int) order[i] & NUMBER_MASK]);
     }
-    return Arrays.copyOf(sorted, count);
+    return sorted;
   }
 
-  /**
-   * Puts a change among those that begin alike, in place of one of the same key; returns how many
-   * there are.
-   */
-  private int insert(int[] sorted, int alike, int count, int record) {
+  /** Puts a change among those that begin alike, which are the last of so many. */
+  private void insert(int[] sorted, int alike, int count, int record) {
     int at = count;
-    int compared = -1;
-    while (at > alike && (compared = compareKeys(sorted[at - 1], record)) > 0) {
+    while (at > alike && compareKeys(sorted[at - 1], record) > 0) {
       at--;
-    }
-    if (at > alike && compared == 0) {
-      sorted[at - 1] = record;
-      return count;
     }
     System.arraycopy(sorted, at, sorted, at + 1, count - at);
     sorted[at] = record;
-    return count + 1;
   }
 
   private int compareKeys(int record, int other) {

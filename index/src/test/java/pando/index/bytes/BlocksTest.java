@@ -26,7 +26,7 @@ class BlocksTest {
     MemorySegment its = MemorySegment.ofArray(key);
     return changed(
         block,
-        BlockDelta.NONE.with(its, ByteKeyHash.of(its), MemorySegment.ofArray(value), false, 0));
+        BlockDelta.NONE.with(-1, its, ByteKeyHash.of(its), MemorySegment.ofArray(value), false, 0));
   }
 
   private static void assertHas(Block block, NavigableMap<byte[], byte[]> model)
@@ -87,7 +87,7 @@ class BlocksTest {
           model.put(key, value);
         } else if (model.remove(key) != null) {
           MemorySegment its = MemorySegment.ofArray(key);
-          block = changed(block, BlockDelta.NONE.without(its, ByteKeyHash.of(its), 0));
+          block = changed(block, BlockDelta.NONE.without(-1, its, ByteKeyHash.of(its), 0));
         }
       }
       assertHas(block, model);

@@ -38,7 +38,7 @@ class ByteMetersTest {
       }
       Map<String, Double> meters = MeterReadings.of(index);
       assertThat(meters)
-          .containsEntry("pando.changes.waiting", 20.0)
+          .containsEntry("pando.changes.waiting", 10.0)
           .containsEntry("pando.blocks", 1.0)
           .containsEntry("pando.index.bytes", (double) index.poolBytes())
           .containsEntry("pando.cache.bytes", (double) index.cachedBytes())

@@ -154,7 +154,7 @@ class ByteThreadsTest {
     "0,         512, 40",
     "2000,      512, 40",
     "1000000,   512, 40",
-    // so few keys that a full log is compacted
+    // so few keys that changes take the place of others
     "1000000,  8000, 10",
   })
   void shouldNotReadAnOldValueAfterANewOne(int cacheBytes, int blockBytes, int keys)
