@@ -157,7 +157,7 @@ final class BlockChanges {
   /**
    * Lets a change wait with others of its block, or makes a block with all of them.
    *
-   * @param waiting where the change of the key is that waits already, -1 if there is none
+   * @param waiting number of the change of the key that waits already, -1 if there is none
    * @param next changes of the block, with this one
    */
   private void change(BlockEntry entry, int waiting, boolean found, BlockDelta next) {

@@ -6,24 +6,27 @@ import java.lang.foreign.MemorySegment;
  * Changes of a block that wait in local memory, one for each key that has changed.
  *
  * <pre>
- *   log:   tag 2 | key 2 | value 2 | key | value      for each change, one behind the other
+ *   log:   key 2 | value 2 | key | value      for each change, one behind the other
+ *          room
+ *          hash 16 bits | place 16 bits       of each change in the log, the first one last
  * </pre>
  *
- * <p>The tag is a part of the key's hash. A change has the lengths of its key and of its value. As
- * in a {@link BlockSegment}, a value of length 65,535 is the word of a blob; one of length 65,534
- * is none: the key is removed.
+ * <p>A change has the lengths of its key and of its value. As in a {@link BlockSegment}, a value of
+ * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed. Parts of
+ * the hashes are beside each other, so a look for a key reads few lines of the processor's cache.
  *
  * <p>What one of these objects says never changes. Each change makes a new object. If its key had
- * no change, it shares the log with the one before: it appends behind the end that this one sees.
- * So only the session that holds the block's latch may make one, out of the block's last. A log has
- * little room to spare, as most blocks have few changes: how many changes the memory holds says how
- * many go into a block together.
+ * no change, it shares the log with the one before: it appends to both rows, behind what this one
+ * sees. So only the session that holds the block's latch may make one, out of the block's last. A
+ * log has little room to spare, as most blocks have few changes: the more of them the memory holds,
+ * the more go into a block together.
  */
 final class BlockDelta {
   /** No changes. */
   static final BlockDelta NONE = new BlockDelta(new byte[0], 0, 0, 0, 0);
 
-  private static final int TAG_BYTES = Short.BYTES;
+  private static final int PLACE_MASK = 0xffff;
+  private static final int PLACE_BYTES = Integer.BYTES;
   private static final int REMOVED = 0xfffe;
 
   /** A log that is full grows by one of so many parts of it, or by a change. */
@@ -34,7 +37,7 @@ final class BlockDelta {
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** Bytes from {@link #size} on are those of later objects. */
+  /** Between {@link #size} and the places of {@link #count} changes are those of later objects. */
   private final byte[] log;
 
   private final int size;
@@ -82,40 +85,39 @@ final class BlockDelta {
     return MemorySegment.ofArray(log);
   }
 
-  /** Returns where each change is. */
-  int[] records() {
-    MemorySegment in = memory();
-    int[] records = new int[count];
-    int record = TAG_BYTES;
-    for (int i = 0; i < count; i++) {
-      records[i] = record;
-      record = end(in, record) + TAG_BYTES;
-    }
-    return records;
+  /** Returns where a change is. */
+  int record(int i) {
+    return entry(memory(), i) & PLACE_MASK;
   }
 
-  /** Returns where a change ends. */
-  private static int end(MemorySegment in, int record) {
-    int stored = isRemoved(in, record) ? 0 : BlockSegment.storedBytes(in, record);
-    return (int) BlockSegment.stored(in, record) + stored;
+  /** Returns a part of a change's hash, and its place. */
+  private static int entry(MemorySegment in, int i) {
+    return in.get(Block.INT, placeOf(in, i));
   }
 
-  /** Returns where the change of a key is, or -1 if there is none. */
+  private static long placeOf(MemorySegment in, int i) {
+    return in.byteSize() - (i + 1L) * PLACE_BYTES;
+  }
+
+  private static void setEntry(MemorySegment in, int i, int entry) {
+    in.set(Block.INT, placeOf(in, i), entry);
+  }
+
+  /** Returns the number of the change of a key, or -1 if there is none. */
   int find(MemorySegment key, long hash) {
     MemorySegment in = memory();
-    short tag = tag(hash);
-    for (int at = 0; at < size; ) {
-      int record = at + TAG_BYTES;
-      if (in.get(Block.SHORT, at) == tag && isOf(in, record, key)) {
-        return record;
+    int tag = tag(hash);
+    for (int i = 0; i < count; i++) {
+      int entry = entry(in, i);
+      if ((entry & ~PLACE_MASK) == tag && isOf(in, entry & PLACE_MASK, key)) {
+        return i;
       }
-      at = end(in, record);
     }
     return -1;
   }
 
-  private static short tag(long hash) {
-    return (short) (hash >>> Short.SIZE);
+  private static int tag(long hash) {
+    return (int) hash & ~PLACE_MASK;
   }
 
   private static boolean isOf(MemorySegment in, int record, MemorySegment key) {
@@ -130,9 +132,9 @@ final class BlockDelta {
   }
 
   /** Returns the word of the blob that a change has. */
-  long word(int record) {
+  long word(int i) {
     MemorySegment in = memory();
-    return in.get(Block.LONG, BlockSegment.stored(in, record));
+    return in.get(Block.LONG, BlockSegment.stored(in, record(i)));
   }
 
   /**
@@ -166,28 +168,45 @@ final class BlockDelta {
       int length,
       int newGrowth,
       int newRemovedBytes) {
-    int from = before < 0 ? size : before - TAG_BYTES;
-    int to = before < 0 ? size : end(memory(), before);
-    int at = size - (to - from);
-    long keyAt = BlockSegment.suffix(at + TAG_BYTES);
+    int others = before < 0 ? count : count - 1;
+    int at = before < 0 ? size : size - bytes(before);
+    long keyAt = BlockSegment.suffix(at);
     int end = Math.toIntExact(keyAt + key.byteSize() + stored.byteSize());
-    byte[] next = before < 0 && end <= log.length ? log : without(from, to, end);
+    byte[] next = withRoom(before, end + (others + 1) * PLACE_BYTES);
     MemorySegment in = MemorySegment.ofArray(next);
-    in.set(Block.SHORT, at, tag(hash));
-    in.set(Block.SHORT, at + TAG_BYTES, (short) key.byteSize());
-    in.set(Block.SHORT, at + TAG_BYTES + 2L, (short) length);
+    in.set(Block.SHORT, at, (short) key.byteSize());
+    in.set(Block.SHORT, at + 2L, (short) length);
     MemorySegment.copy(key, 0, in, keyAt, key.byteSize());
     MemorySegment.copy(stored, 0, in, keyAt + key.byteSize(), stored.byteSize());
-    int newCount = before < 0 ? count + 1 : count;
-    return new BlockDelta(next, end, newCount, newGrowth, newRemovedBytes);
+    setEntry(in, others, tag(hash) | at);
+    return new BlockDelta(next, end, others + 1, newGrowth, newRemovedBytes);
   }
 
-  /** Returns a copy of the log, but for some of its bytes, with room up to an end. */
-  private byte[] without(int from, int to, int end) {
-    boolean grows = end > log.length;
-    byte[] copy = new byte[grows ? Math.max(end, size + size / GROWTH_PART) : log.length];
+  /** Returns the bytes that a change takes in the log. */
+  private int bytes(int i) {
+    return (i + 1 < count ? record(i + 1) : size) - record(i);
+  }
+
+  /** Returns the log with room, or a copy of it without one of its changes. */
+  private byte[] withRoom(int without, int needed) {
+    boolean hasRoom = needed <= log.length;
+    if (hasRoom && without < 0) {
+      return log;
+    }
+    byte[] copy =
+        new byte[hasRoom ? log.length : Math.max(needed, log.length + log.length / GROWTH_PART)];
+    MemorySegment in = MemorySegment.ofArray(copy);
+    int from = without < 0 ? size : record(without);
+    int bytes = without < 0 ? 0 : bytes(without);
     System.arraycopy(log, 0, copy, 0, from);
-    System.arraycopy(log, to, copy, from, size - to);
+    System.arraycopy(log, from + bytes, copy, from, size - from - bytes);
+    int next = 0;
+    for (int i = 0; i < count; i++) {
+      if (i != without) {
+        int entry = entry(memory(), i);
+        setEntry(in, next++, (entry & PLACE_MASK) > from ? entry - bytes : entry);
+      }
+    }
     return copy;
   }
 }

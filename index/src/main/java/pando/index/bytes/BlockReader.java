@@ -245,7 +245,8 @@ final class BlockReader {
 
   private int lookInDelta(int change) {
     MemorySegment in = state.delta().memory();
-    return BlockDelta.isRemoved(in, change) ? ABSENT : found(in, change);
+    int record = state.delta().record(change);
+    return BlockDelta.isRemoved(in, record) ? ABSENT : found(in, record);
   }
 
   private int lookInBlock(MemorySegment wanted) {

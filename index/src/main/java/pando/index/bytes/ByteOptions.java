@@ -31,7 +31,7 @@ public final class ByteOptions implements ServedOptions {
   private static final int DELTA_PART = 4;
 
   /** Changes that wait take at most this share of the cache that is not for records. */
-  private static final double DELTA_SHARE = 0.75;
+  private static final double DELTA_SHARE = 0.9;
 
   private static final Setting CACHE_BYTES =
       Setting.size(

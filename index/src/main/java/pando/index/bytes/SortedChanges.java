@@ -28,10 +28,10 @@ final class SortedChanges implements OrderedRecords {
    * numbers first, in one array of numbers; the rest of the keys rarely matters.
    */
   private int[] sorted(BlockDelta delta) {
-    int[] records = delta.records();
-    long[] order = new long[records.length];
+    long[] order = new long[delta.count()];
     for (int i = 0; i < order.length; i++) {
-      long head = KeyOrder.head(log, suffix(records[i]), suffixBytes(records[i])) ^ Long.MIN_VALUE;
+      int record = delta.record(i);
+      long head = KeyOrder.head(log, suffix(record), suffixBytes(record)) ^ Long.MIN_VALUE;
       order[i] = (head & ~NUMBER_MASK) | i;
     }
     Arrays.sort(order);
@@ -40,7 +40,7 @@ final class SortedChanges implements OrderedRecords {
     for (int i = 0; i < order.length; i++) {
       boolean sameHead = i > 0 && (order[i] ^ order[i - 1]) >>> Short.SIZE == 0;
       alike = sameHead ? alike : i;
-      insert(sorted, alike, i, records[(int) order[i] & NUMBER_MASK]);
+      insert(sorted, alike, i, delta.record((int) order[i] & NUMBER_MASK));
     }
     return sorted;
   }
