@@ -134,8 +134,10 @@ final class DataExportTest extends CommandFixture {
     assertThat(execute("data", "export", "" + folder, "-")).isZero();
     assertThat(out.toString())
         .contains(
-            "{\"format\":\"pando-entries 1\",\"kind\":\"words\",\"codecs\":\"longs longs\"}\n"
-                + "{\"key\":-9223372036854775808,\"value\":9223372036854775807}\n")
+            """
+            {"format":"pando-entries 1","kind":"words","codecs":"longs longs"}
+            {"key":-9223372036854775808,"value":9223372036854775807}
+            """)
         .endsWith("{\"key\":9223372036854775807,\"value\":-9223372036854775808}\n" + END);
   }
 

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,7 +81,7 @@ class KilledServerTest {
   }
 
   private static long answered(List<Client> clients) {
-    return clients.stream().mapToLong(client -> client.answered).sum();
+    return clients.stream().mapToLong(client -> client.answered.get()).sum();
   }
 
   /** A server that runs. */
@@ -112,7 +113,7 @@ class KilledServerTest {
     private final List<List<String>> possible = new ArrayList<>();
 
     private long sent;
-    private volatile long answered;
+    private final AtomicLong answered = new AtomicLong();
     private int batches;
 
     Client(int number, SplittableRandom random) {
@@ -162,7 +163,7 @@ class KilledServerTest {
         assertThat(line).matches("\\+OK|:[01]");
         List<String> its = possible.get(keys[i]);
         its.subList(0, its.indexOf(values[i])).clear();
-        answered++;
+        answered.incrementAndGet();
       }
     }
 

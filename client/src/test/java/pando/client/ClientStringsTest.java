@@ -131,7 +131,7 @@ class ClientStringsTest {
       keys.addAll(List.of(fence, Arrays.copyOf(fence, fence.length - 1), below(fence)));
       keys.add(Arrays.copyOf(fence, Math.min(fence.length + 1, ByteIndex.KEY_BYTES_MAX)));
     }
-    for (String address : trio.addresses().split(",")) {
+    for (String address : trio.addresses().split(",", -1)) {
       try (PandoClient client = PandoClient.connect(address, PATIENT);
           ByteStrings strings = client.byteStrings();
           ByteSession session = strings.session()) {

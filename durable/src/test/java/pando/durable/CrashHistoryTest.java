@@ -36,6 +36,7 @@ class CrashHistoryTest {
   private static final int THREADS = 4;
   private static final int OPERATIONS = 60;
   private static final int KEYS = 6;
+  private static final List<Kind> KINDS = List.of(Kind.values());
 
   private final History history = new History();
   private int clients;
@@ -131,7 +132,7 @@ class CrashHistoryTest {
     long key = random.nextLong(KEYS);
     long stored = ((long) client << 32) | (number + 1);
     long expected = random.nextBoolean() && session.get(key) ? session.value() : stored;
-    Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
+    Kind kind = KINDS.get(random.nextInt(KINDS.size()));
     long start = System.nanoTime();
     @Nullable Long before = operate(session, kind, key, stored, expected);
     long end = System.nanoTime();

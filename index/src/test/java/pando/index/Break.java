@@ -1,6 +1,7 @@
 package pando.index;
 
 import java.util.List;
+import java.util.SplittableRandom;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.UnknownOutcomeException;
 
@@ -20,6 +21,12 @@ public enum Break {
   ERROR_BEHIND;
 
   private static final int AWAY_FOR = 20;
+  private static final List<Break> ALL = List.of(values());
+
+  /** Returns any of them. */
+  public static Break any(SplittableRandom random) {
+    return ALL.get(random.nextInt(ALL.size()));
+  }
 
   /** Returns what a session is told that loses a verb. */
   public static MemoryServerLostException lost() {
@@ -28,7 +35,7 @@ public enum Break {
 
   /** Returns its place among all, from 0: by it tests that do a part of the breaks share them. */
   public int place() {
-    return List.of(values()).indexOf(this);
+    return ALL.indexOf(this);
   }
 
   /** Tells whether the session is told what became of the verb. */

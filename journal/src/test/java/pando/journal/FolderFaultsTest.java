@@ -55,7 +55,7 @@ class FolderFaultsTest {
         script.check(disk.kill(), script.safe());
         script.run(disk, changes(policy));
         script.check(disk.kill(), script.safe());
-        if (!text.get().equals("force of the folder")) { // Behind that no name is ever safe.
+        if (!"force of the folder".equals(text.get())) { // Behind that no name is ever safe.
           script.check(disk.crash(random), script.safe());
         }
       } catch (Throwable e) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -95,8 +96,8 @@ class BatchTest {
             String to = "account " + random.nextInt(ACCOUNTS);
             if (!from.equals(to)) {
               Batch batch = pando.batch();
-              batch.put(accounts, from, accounts.get(from) - 1);
-              batch.put(accounts, to, accounts.get(to) + 1);
+              batch.put(accounts, from, Objects.requireNonNull(accounts.get(from)) - 1);
+              batch.put(accounts, to, Objects.requireNonNull(accounts.get(to)) + 1);
               batch.put(transfers, i, from + " to " + to).commit();
             }
           }
@@ -117,10 +118,13 @@ class BatchTest {
   }
 
   private static long sum(PandoMap<String, Long> accounts) {
-    return accounts.snapshot(accounts, ACCOUNTS).values().stream().mapToLong(Long::longValue).sum();
+    return Objects.requireNonNull(accounts.snapshot(accounts, ACCOUNTS)).values().stream()
+        .mapToLong(Long::longValue)
+        .sum();
   }
 
   @Test
+  @SuppressWarnings("NullAway") // Null is among what it refuses.
   void shouldRefuseMapsOfOthers() {
     try (Pando pando = open(false);
         Pando other = open(false);

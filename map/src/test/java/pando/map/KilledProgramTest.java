@@ -9,9 +9,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,7 +37,9 @@ class KilledProgramTest {
   @TempDir private Path folder;
 
   /** Puts numbers that grow; prints each once the map has returned. */
-  private static final class Program {
+  static final class Program {
+    private Program() {}
+
     public static void main(String[] arguments) throws InterruptedException {
       long seed = Long.parseLong(arguments[1]);
       try (Pando pando = Pando.open(arguments[0])) {
@@ -61,7 +65,7 @@ class KilledProgramTest {
         SplittableRandom random) {
       long first = words.values().stream().mapToLong(Long::longValue).max().orElse(0);
       for (long number = first + 1; ; number++) {
-        long key = random.nextInt(KEYS) * THREADS + thread;
+        long key = random.nextLong(KEYS) * THREADS + thread;
         String text = number + "x".repeat(random.nextInt(2_000));
         if (isOfBatches(key)) {
           pando.batch().put(words, key, number).put(texts, "key" + key, text).commit();
@@ -120,8 +124,9 @@ class KilledProgramTest {
       try (BufferedReader lines = program.inputReader(StandardCharsets.UTF_8)) {
         int left = 1 + random.nextInt(3_000);
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-          String[] words = line.split(" ");
-          if (words.length == 2) { // The last line may be cut: a number is shorter then.
+          String[] words = line.split(" ", -1);
+          // The last line may be cut: its number is shorter then, or missing.
+          if (words.length == 2 && !words[1].isEmpty()) {
             returned.merge(Long.parseLong(words[0]), Long.parseLong(words[1]), Math::max);
           }
           if (--left == 0) {
@@ -155,7 +160,7 @@ class KilledProgramTest {
     }
   }
 
-  private static long number(String text) {
-    return Long.parseLong(text.replaceAll("x", ""));
+  private static long number(@Nullable String text) {
+    return Long.parseLong(Objects.requireNonNull(text).replaceAll("x", ""));
   }
 }

@@ -286,14 +286,14 @@ class LongValuesTest {
   @EnumSource(Break.class)
   void shouldNeitherLoseNorFreeTwiceWhereAVerbFails(Break how) {
     long seed = Seeds.of(831);
-    for (MapUnderTest kind : MapUnderTest.BLOBS) {
-      if (kind.system().systemName().equals("deft") && !how.isAnswered()) {
+    for (SystemUnderTest system : SystemUnderTest.PRODUCTS) {
+      if (system.systemName().equals("deft") && !how.isAnswered()) {
         continue; // a ticket that was drawn without an answer is never given back
       }
       SplittableRandom random = new SplittableRandom(seed);
       HookedFabric fabric = new HookedFabric(OpenMap.pool()).withThreads();
       try (OpenMap<Long, Long> open =
-          OpenMap.of(fabric, kind.system(), KeyCodec.longs(), new LongBlobs())) {
+          OpenMap.of(fabric, system, KeyCodec.longs(), new LongBlobs())) {
         Map<Long, Long> model = new HashMap<>();
         for (int i = 0; i < Seeds.count(300, 600, 10_000); i++) {
           change(fabric, open.map(), model, random, how);

@@ -64,7 +64,7 @@ class NamedMapsTest {
 
   /** Changes maps and models alike. */
   private static void change(
-      NavigableMap<String, String> map, TreeMap<String, String> model, SplittableRandom random) {
+      NavigableMap<String, String> map, Map<String, String> model, SplittableRandom random) {
     String key = text(random);
     String value = text(random).repeat(random.nextInt(20));
     switch (random.nextInt(8)) {
@@ -467,9 +467,9 @@ class NamedMapsTest {
       before = space.end();
     }
     assertThat(before).isNotNull();
-    assertThat(spaces.get(127).prefixBytes()).isEqualTo(10);
-    assertThat(spaces.get(128).prefixBytes()).isEqualTo(11);
-    assertThat(spaces.get(16_512).prefixBytes()).isEqualTo(12);
-    assertThat(spaces.get(2_113_664).prefixBytes()).isEqualTo(13);
+    assertThat(KeySpace.ofMap(127).prefixBytes()).isEqualTo(10);
+    assertThat(KeySpace.ofMap(128).prefixBytes()).isEqualTo(11);
+    assertThat(KeySpace.ofMap(16_512).prefixBytes()).isEqualTo(12);
+    assertThat(KeySpace.ofMap(2_113_664).prefixBytes()).isEqualTo(13);
   }
 }

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -52,10 +53,10 @@ class PandoMetricsTest {
       String task = system.equals("orca") ? "merge" : "retrain";
       String done = "pando.tasks{outcome=done,task=" + task + "}";
       try (SmallIndex small = SmallIndex.open(Systems.named(system))) {
-        for (int times = 20; meters(small).get(done) == 0 && times <= 400; times += 20) {
+        for (int times = 20; meter(small, done) == 0 && times <= 400; times += 20) {
           small.operate(times * KEYS);
         }
-        assertThat(meters(small).get(done)).isPositive();
+        assertThat(meter(small, done)).isPositive();
       }
     }
   }
@@ -98,9 +99,9 @@ class PandoMetricsTest {
   void shouldCountKeysWithoutAVerb() {
     try (SmallIndex small = SmallIndex.open(Systems.named("orca"))) {
       small.operate(KEYS);
-      assertThat(meters(small).get("pando.keys")).isEqualTo(KEYS);
+      assertThat(meter(small, "pando.keys")).isEqualTo(KEYS);
       long verbs = small.index().verbs().reads;
-      assertThat(meters(small).get("pando.keys")).isEqualTo(KEYS);
+      assertThat(meter(small, "pando.keys")).isEqualTo(KEYS);
       assertThat(small.index().verbs().reads).isEqualTo(verbs);
     }
   }
@@ -132,6 +133,10 @@ class PandoMetricsTest {
         return;
       }
     }
+  }
+
+  private static double meter(SmallIndex small, String name) {
+    return Objects.requireNonNull(meters(small).get(name));
   }
 
   private static Map<String, Double> meters(SmallIndex small) {

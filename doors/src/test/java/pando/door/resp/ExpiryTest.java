@@ -106,9 +106,7 @@ class ExpiryTest {
     return text.toString();
   }
 
-  private static final String MAGIC =
-      "\u00c7\u005e\u0091\u000b\u003d\u00f6\u0048\u00a2"
-          + "\u001e\u00b9\u00d4\u0063\u008f\u0020\u007a\u00e5";
+  private static final String MAGIC = big(0xC75E910B3DF648A2L) + big(0x1EB9D4638F207AE5L);
 
   /** The format is one of data folders, too. */
   @Test

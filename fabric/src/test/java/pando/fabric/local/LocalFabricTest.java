@@ -84,6 +84,7 @@ class LocalFabricTest extends FabricContract {
         .collect(Collectors.toCollection(HashSet::new));
   }
 
+  @SuppressWarnings("ThreadPriorityCheck") // Those awaited may not be running at all.
   private static void await(BooleanSupplier condition) {
     while (!condition.getAsBoolean()) {
       assertThat(Thread.interrupted()).as("the time of the test is over").isFalse();

@@ -56,9 +56,9 @@ class WorkRequestsTest {
   }
 
   private static void add(WorkRequests requests, String kinds) {
-    for (char kind : kinds.toCharArray()) {
-      long local = 1 + requests.size();
-      switch (kind) {
+    for (int i = 0; i < kinds.length(); i++) {
+      long local = 1L + requests.size();
+      switch (kinds.charAt(i)) {
         case 'r' -> requests.transfer(IbvSendWr.READ, 0, local, LOCAL_KEY, 8, 640, REMOTE_KEY);
         case 'w' -> requests.transfer(IbvSendWr.WRITE, 0, local, LOCAL_KEY, 8, 640, REMOTE_KEY);
         case 'c' -> requests.cas(0, local, LOCAL_KEY, 640, REMOTE_KEY, 7, -9);

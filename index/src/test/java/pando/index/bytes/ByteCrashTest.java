@@ -37,7 +37,7 @@ class ByteCrashTest {
   private static final int VERBS = 1_500;
 
   /** What goes on before the crash. */
-  private enum Kind {
+  enum Kind {
     /** One session works; labels are not flushed apart. */
     ALONE,
     /** Rounds find blocks latched. */
@@ -264,8 +264,8 @@ class ByteCrashTest {
       Arrays.setAll(models, _ -> new Model());
       long bytes = kind.isFull() ? 320 << 10 : kind == Kind.PARTS ? 6 << 20 : 4 << 20;
       try (Fabric pool = Pools.open(2, bytes, seed + run)) {
-        HookedFabric dying = new HookedFabric(pool);
-        dying = kind.hasThreads() ? dying.withThreads() : dying.withTasksByHand();
+        HookedFabric hooked = new HookedFabric(pool);
+        HookedFabric dying = kind.hasThreads() ? hooked.withThreads() : hooked.withTasksByHand();
         ByteIndex first = ByteIndex.create(dying, options());
         AtomicInteger left = new AtomicInteger(random.nextInt(VERBS * models.length));
         SplittableRandom faults = random.split();
@@ -277,11 +277,11 @@ class ByteCrashTest {
               return fails && faults.nextInt(40) == 0;
             },
             posting -> {
-              Break how = Break.values()[faults.nextInt(Break.values().length)];
+              Break how = Break.any(faults);
               if (how == Break.AWAY) {
                 posting.post();
               } else {
-                how.happen(null, posting, 0);
+                how.happen(dying, posting, 0);
               }
             });
         Throwable failure =

@@ -227,7 +227,7 @@ class ByteTransactionTest {
               inside -> {
                 for (int i = 0; i < 20; i++) {
                   byte[] key = {(byte) random.nextInt(256)};
-                  byte[] value = new byte[random.nextInt(1 << 4 + random.nextInt(17))];
+                  byte[] value = new byte[random.nextInt(1 << (4 + random.nextInt(17)))];
                   random.nextBytes(value);
                   if (random.nextInt(4) == 0) {
                     inside.discard(MemorySegment.ofArray(key));

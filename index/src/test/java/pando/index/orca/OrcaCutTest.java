@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class OrcaCutTest {
         fabric, OrcaOptions.defaults().withComputeServers(2).withCacheBytes(512 << 10));
   }
 
-  private static void check(OrcaIndex index, TreeMap<Long, Long> model) {
+  private static void check(OrcaIndex index, Map<Long, Long> model) {
     TreeMap<Long, Long> found = new TreeMap<>();
     try (Session session = index.session()) {
       session.scan(

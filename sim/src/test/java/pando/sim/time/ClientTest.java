@@ -194,7 +194,7 @@ class ClientTest {
         new Thread(() -> {
           synchronized (monitor) {
             held.countDown();
-            while (waiter.get().getState() != Thread.State.BLOCKED) {
+            while (Objects.requireNonNull(waiter.get()).getState() != Thread.State.BLOCKED) {
               Thread.onSpinWait();
             }
           }
