@@ -31,6 +31,15 @@ public final class PlantedBug {
   /** A merge of ORCA leaves cached records their old slots. */
   public static final boolean SLOT_KEPT = PLANTED.equals("orca-slot-kept");
 
+  /** ORCA cleans a record by the slot that it had before a merge. */
+  public static final boolean SLOT_OLD = PLANTED.equals("orca-slot-old");
+
+  /** Merges of ORCA give a leaf's slots a generation that older slots of cached records have. */
+  public static final boolean GENERATION_REPEATED = PLANTED.equals("orca-generation-repeated");
+
+  /** A merge of ORCA that does not look for all cached records forgets which are dirty. */
+  public static final boolean DIRTY_FORGOTTEN = PLANTED.equals("orca-dirty-forgotten");
+
   /** A merge of ORCA makes cached records CLEAN that were updated since it read them. */
   public static final boolean CLEAN_WHATEVER = PLANTED.equals("orca-clean-whatever");
 

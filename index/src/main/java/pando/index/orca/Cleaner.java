@@ -33,6 +33,9 @@ final class Cleaner {
    *     else DIRTY
    *   unpin the leaf
    *
+   * A merge may have left a record the slot that it had before, which its generation says. Then the
+   * slot is first looked for in the leaf.
+   *
    * An update of a CLEANING record changes the value and leaves the kind, so only the cleaner that
    * posted the WRITE ends it, and no slot has two WRITEs under way. A merge waits until no pin is
    * left: so while a leaf is pinned its extent stays, and a slot's address with it.
@@ -72,6 +75,12 @@ final class Cleaner {
   private final long[] newer = new long[RecordCache.WAYS];
   private int newerCount;
 
+  /** Keys of the bucket that was prepared last whose records have slots of older generations. */
+  private final long[] old = new long[2 * RecordCache.WAYS];
+
+  private int oldCount;
+  private final LeafLookup lookup;
+
   Cleaner(OrcaContext context) {
     this.context = context;
     this.records = context.records;
@@ -83,6 +92,7 @@ final class Cleaner {
     this.memory = context.memory;
     this.view = new LeafView(directory, backoff);
     this.record = new RecordWay(context);
+    this.lookup = new LeafLookup(context, context.slots);
     this.cold = (bucket, way) -> records.count(bucket, way) == 0;
   }
 
@@ -281,6 +291,7 @@ final class Cleaner {
   /** Pins and notes what is to be written of a bucket. */
   private void prepare(long bucket, Due due) {
     newerCount = 0;
+    oldCount = 0;
     missed = 0;
     records.lock(bucket, backoff);
     try {
@@ -296,6 +307,33 @@ final class Cleaner {
       }
     } finally {
       records.unlock(bucket);
+    }
+    int wanted = oldCount;
+    for (int i = 0; i < wanted; i++) {
+      prepareOld(old[i]);
+    }
+    // Those whose leaf has merged once more meanwhile.
+    missed += oldCount - wanted;
+  }
+
+  /** Looks for the slot of a record in its leaf, and prepares the record unless that merges. */
+  private void prepareOld(long key) {
+    int found = lookup.find(key);
+    record.lock(key);
+    try {
+      boolean sets =
+          found == LeafLookup.IN_LEAF
+              && record.kind() == RecordCache.DIRTY
+              && lookup.view.hasSameMerges()
+              && !lookup.view.isMerging();
+      if (sets) {
+        record.setKind(RecordCache.DIRTY, lookup.slot);
+        prepare(record.bucket, record.way);
+      } else {
+        missed++;
+      }
+    } finally {
+      record.unlock();
     }
   }
 
@@ -315,12 +353,17 @@ final class Cleaner {
     view.copyHeld();
     view.seek(key);
     int slot = records.slot(bucket, way);
+    if (!view.hasSlot(slot) && !PlantedBug.SLOT_OLD) {
+      old[oldCount++] = key;
+      unpin(entry);
+      return;
+    }
     keys[count] = key;
     written[count] = records.value(bucket, way);
     pinned[count] = entry;
     long buffer = context.values + (long) count * Long.BYTES;
     Words.set(memory, buffer, written[count]);
-    places[count] = view.segment * LeafLayout.SLOTS + slot;
+    places[count] = view.segment * LeafLayout.SLOTS + slot % LeafLayout.SLOTS;
     long value = LeafLayout.valuePosition(places[count]);
     list.write(view.address() + value, buffer, Long.BYTES);
     records.setState(bucket, way, RecordCache.CLEANING, slot);

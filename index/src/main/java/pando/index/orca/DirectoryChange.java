@@ -601,7 +601,7 @@ final class DirectoryChange {
     worker.backoff().transition();
     entries.setStamp(entry, pieces.stamp[piece]);
     entries.setHeads(entry, packer.width(), packer.segments(), packer::head);
-    entries.setRecords(entry, pieces.records[piece], packer.width());
+    entries.setRecords(entry, pieces.records[piece], packer.width(), pieces.generation);
   }
 
   private void publishNodes(DirectoryNode newTop) {

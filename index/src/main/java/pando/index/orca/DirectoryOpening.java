@@ -63,7 +63,7 @@ final class DirectoryOpening implements TreeReader.Leaves {
     entries.setPointer(entry, pointer);
     entries.setStamp(entry, LeafLayout.stamp(memory, header));
     entries.setHeads(entry, width, segments, i -> LeafLayout.head(memory, header, i));
-    entries.setRecords(entry, LeafLayout.records(memory, header), width);
+    entries.setRecords(entry, LeafLayout.records(memory, header), width, 0);
     return entry;
   }
 

@@ -46,7 +46,7 @@ final class LeafLookup {
   /** The value that was found. */
   long value;
 
-  /** The record's slot in its segment, 0 if it has none. */
+  /** The record's slot in its segment, with its generation; 0 if it has none. */
   int slot;
 
   /** Records of the segment that was READ, 0 if none was. */
@@ -211,7 +211,7 @@ final class LeafLookup {
     }
     records = sound;
     int found = slotOf(key);
-    slot = Math.max(found, 0);
+    slot = found < 0 ? 0 : view.ofGeneration(found);
     value = found < 0 ? 0 : Segment.value(memory, at, found);
     context.unfiltered += found < 0 && filter == LeafFilter.UNKNOWN ? 1 : 0;
     return found < 0 ? ABSENT : IN_LEAF;

@@ -1,6 +1,7 @@
 package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -8,6 +9,8 @@ import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafView;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.LeafReader;
+import pando.index.orca.records.Probe;
+import pando.index.orca.records.RecordCache;
 
 /**
  * The records of leaves that merge, by key, as they are to be: with the changes of their deltas and
@@ -20,14 +23,15 @@ final class MergedRecords {
   final long[] keys = new long[RECORDS_MAX];
   final long[] values = new long[RECORDS_MAX];
 
-  /** Whether the record was in the cache when it was added. */
+  /** Whether the record is to be looked for in the cache, and then whether it was there. */
   final boolean[] cached = new boolean[RECORDS_MAX];
 
   private final OrcaContext context;
   private final Worker worker;
   private final MemorySegment memory;
   private final Deltas deltas;
-  private final RecordWay record;
+  private final RecordCache records;
+  private final Probe probe;
   private final LeafReader reader = new LeafReader();
   private final long[] leafKeys = new long[LeafLayout.RECORDS_MAX];
   private final long[] leafValues = new long[LeafLayout.RECORDS_MAX];
@@ -44,12 +48,13 @@ final class MergedRecords {
   private boolean shrink;
   private boolean ascend;
 
-  MergedRecords(OrcaContext context, RecordWay record) {
+  MergedRecords(OrcaContext context) {
     this.context = context;
     this.worker = context.worker;
     this.memory = context.memory;
     this.deltas = context.deltas;
-    this.record = record;
+    this.records = context.records;
+    this.probe = new Probe(worker.backoff());
   }
 
   /** Returns the number of records. */
@@ -120,37 +125,48 @@ final class MergedRecords {
 
   /** READs a leaf, and adds its records behind the others; returns how many it has in the pool. */
   private int append(LeafView leaf) {
-    int first = count;
-    int records = read(leaf);
+    int found = read(leaf);
     int delta = leaf.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
     int change = 0;
-    for (int i = 0; i < records; i++) {
+    for (int i = 0; i < found; i++) {
       while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
         append(delta, change++);
       }
       if (change < changes && deltas.key(delta, change) == leafKeys[i]) {
         append(delta, change++);
       } else {
-        append(leafKeys[i], leafValues[i]);
+        append(leafKeys[i], leafValues[i], false);
       }
     }
     while (change < changes) {
       append(delta, change++);
     }
-    takeCached(first);
-    return records;
+    return found;
   }
 
-  /** Takes the values of cached records, from a place on. */
-  private void takeCached(int first) {
-    touched = record.records.touch(keys, first, count);
-    for (int i = first; i < count; i++) {
-      record.lock(keys[i]);
-      cached[i] = RecordWay.isPresent(record.kind());
-      values[i] = cached[i] ? record.value() : values[i];
-      record.unlock();
+  /**
+   * Takes the values of cached records: of all, or of those that deltas had. Takes no lock: who
+   * caches a record has its bucket locked, and then sees that the leaf merges; what is looked at
+   * here afterwards is unlocked, so one of both sees the other.
+   */
+  void takeCached(boolean all) {
+    VarHandle.fullFence();
+    touched = touch(all);
+    for (int i = 0; i < count; i++) {
+      cached[i] =
+          (all || cached[i]) && records.peek(keys[i], probe) && RecordWay.isPresent(probe.kind);
+      values[i] = cached[i] ? probe.value : values[i];
     }
+  }
+
+  /** Reads from the buckets that are going to be looked at, so that all are waited for at once. */
+  private long touch(boolean all) {
+    long sum = 0;
+    for (int i = 0; i < count; i++) {
+      sum += all || cached[i] ? records.touch(keys[i]) : 0;
+    }
+    return sum;
   }
 
   private int read(LeafView leaf) {
@@ -175,12 +191,13 @@ final class MergedRecords {
 
   private void append(int delta, int change) {
     if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
-      append(deltas.key(delta, change), deltas.value(delta, change));
+      append(deltas.key(delta, change), deltas.value(delta, change), true);
     }
   }
 
-  private void append(long key, long value) {
+  private void append(long key, long value, boolean isChange) {
     keys[count] = key;
+    cached[count] = isChange;
     values[count++] = value;
   }
 

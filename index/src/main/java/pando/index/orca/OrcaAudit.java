@@ -51,7 +51,14 @@ final class OrcaAudit {
   private long imagesFound;
   private final List<String> problems = new ArrayList<>();
 
-  private record InLeaf(int slot, long value) {}
+  private record InLeaf(int slot, int generation, long value) {
+    /** Returns whether a cached record's slot is wrong, unless it is of an older generation. */
+    boolean isOtherThan(int slotCached) {
+      int generationCached = slotCached / LeafLayout.SLOTS;
+      return generationCached > generation
+          || (generationCached == generation && slotCached % LeafLayout.SLOTS != slot);
+    }
+  }
 
   private record InDelta(int kind, long value) {
     boolean isPut() {
@@ -132,7 +139,7 @@ final class OrcaAudit {
       slot = view.segment == segment ? slot + 1 : 0;
       segment = view.segment;
       filter.add(keys[i], segment * LeafLayout.SLOTS + slot);
-      inLeaves.put(keys[i], new InLeaf(slot, values[i]));
+      inLeaves.put(keys[i], new InLeaf(slot, LeafEntries.generation(view.control), values[i]));
       InDelta change = inDeltas.get(keys[i]);
       if (change != null && change.kind == Deltas.PUT) {
         problem("the delta says that the leaf does not have a key that it has", keys[i]);
@@ -277,7 +284,7 @@ final class OrcaAudit {
     if (delta != null) {
       return "is in the delta as well";
     }
-    if (leaf.slot != slot) {
+    if (leaf.isOtherThan(slot)) {
       return "has another slot in the leaf";
     }
     return kind == RecordCache.CLEAN && leaf.value != value ? "is not as in the leaf" : null;

@@ -58,6 +58,9 @@ final class OrcaContext extends WorkerContext {
   private final long lookups;
   private final int lookupBytes;
 
+  /** Local offset of a segment in which a record's slot is looked for, as {@link #lookup}. */
+  final long slots;
+
   /** Local offset of values to WRITE, 8 bytes each. */
   final long values;
 
@@ -102,6 +105,7 @@ final class OrcaContext extends WorkerContext {
     int bytesRead = readsLeaves ? options.nodeBytes() : LeafLayout.SEGMENT_BYTES;
     this.lookups = local.region((long) SEGMENTS * bytesRead);
     this.lookupBytes = bytesRead;
+    this.slots = local.region(bytesRead);
     this.values = local.region((long) CLEANED_MAX * Long.BYTES);
     this.leaf = local.region(options.nodeBytes());
     this.leaves = local.region((long) IMAGES * options.nodeBytes());

@@ -119,7 +119,7 @@ final class OrcaMerges {
     this.rewritten = new LeafView(directory, backoff);
     this.held = new HeldLeaves(context);
     this.change = new DirectoryChange(context, held);
-    this.records = new MergedRecords(context, record);
+    this.records = new MergedRecords(context);
     this.cuts = new LeafCuts(packer, context.options);
     this.joins = new LeafJoins(context, held, records, cuts, pieces, change);
     this.filters = context.options.filters();
@@ -411,6 +411,8 @@ final class OrcaMerges {
     } else {
       cuts.cut(records.keys, 0, records.count(), low, high, pieces);
     }
+    pieces.generation = nextGeneration();
+    records.takeCached(pieces.generation == 0);
     if (PlantedBug.GIVEN_BACK_EARLY) {
       freeExtent(view);
     }
@@ -419,6 +421,19 @@ final class OrcaMerges {
     change.begin(view, merged, pieces);
     change.write();
     publish();
+  }
+
+  /**
+   * Returns the generation of the new leaves' slots: 0 if all their records are to be looked for in
+   * the cache. That need not be if one leaf takes the place of one, and no cached value is newer.
+   */
+  private int nextGeneration() {
+    int generation = LeafEntries.generation(view.control) + 1;
+    boolean skips = merged.size() == 1 && pieces.count == 1 && LeafEntries.dirty(view.control) == 0;
+    if (PlantedBug.GENERATION_REPEATED) {
+      generation = Math.min(generation, LeafEntries.GENERATION_MAX);
+    }
+    return skips && generation <= LeafEntries.GENERATION_MAX ? generation : 0;
   }
 
   /**
@@ -522,14 +537,19 @@ final class OrcaMerges {
     record.lock(key);
     int kind = record.kind();
     boolean kept = PlantedBug.SLOT_KEPT && record.way != RecordCache.NONE;
-    int slot = kept ? record.slot() : place % LeafLayout.SLOTS;
+    int slot = (kept ? record.slot() : place) % LeafLayout.SLOTS;
     assert kind != RecordCache.CLEANING : "key=" + key;
     if (RecordWay.isPresent(kind)) {
       boolean clean = PlantedBug.CLEAN_WHATEVER || record.value() == value;
-      if (!clean) {
+      boolean counted = pieces.generation > 0 && kind == RecordCache.DELTA_NEWER;
+      if (clean && counted) {
+        entries.removeDirty(entry);
+      } else if (!clean && !counted) {
         entries.addDirty(entry);
       }
-      record.setKind(clean ? RecordCache.CLEAN : RecordCache.DIRTY, slot);
+      record.setKind(
+          clean ? RecordCache.CLEAN : RecordCache.DIRTY,
+          slot + pieces.generation * LeafLayout.SLOTS);
     }
     record.unlock();
   }

@@ -297,7 +297,7 @@ final class OrcaWorker extends HostedWorker {
         records.setKey(record.home, free, key);
         records.setValue(record.home, free, looked.value(slot));
         records.setCount(record.home, free, 0);
-        records.setState(record.home, free, RecordCache.CLEAN, slot);
+        records.setState(record.home, free, RecordCache.CLEAN, looked.view.ofGeneration(slot));
       }
       return found || free != RecordCache.NONE;
     } finally {

@@ -17,6 +17,10 @@ final class Pieces {
   final long[] stamp;
   final int[] entry;
   int count;
+
+  /** Generation of their slots. */
+  int generation;
+
   private int allocated;
 
   Pieces(int max) {
@@ -33,6 +37,7 @@ final class Pieces {
   /** Forgets all pieces; frees nothing. */
   void clear() {
     count = 0;
+    generation = 0;
     allocated = 0;
   }
 

@@ -180,6 +180,47 @@ class OrcaRacesTest {
     get(KEY);
   }
 
+  /** Merges move the slots of cached records, which no merge has looked for. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3, 4, 5, 6})
+  void shouldWriteUpdatesToTheSlotsThatMergesHaveMoved(int merges) {
+    options = options.with("delta-changes", "1");
+    open();
+    for (int i = 0; i < merges; i++) {
+      get(KEY + i * STEP);
+      other.store(KEY - 2 * i - 1, i);
+      model.put(KEY - 2 * i - 1, (long) i);
+      other.store(KEY - 2 * i - 2, i);
+      model.put(KEY - 2 * i - 2, (long) i);
+    }
+    for (int i = 0; i < merges; i++) {
+      update(session, KEY + i * STEP, -7 - i);
+    }
+    evict(session);
+    for (int i = 0; i < merges; i++) {
+      get(KEY + i * STEP);
+    }
+  }
+
+  @Test
+  void shouldScanWhatIsUpdatedWhileItsLeafIsMerged() {
+    open();
+    get(KEY);
+    before(OrcaRacesTest::writesLeaf, () -> update(other, KEY, -7), () -> merge(session, KEY));
+    scan(KEY - 10 * STEP, KEY + 10 * STEP);
+  }
+
+  @Test
+  void shouldScanWhatIsUpdatedInTheDeltaWhileItIsMerged() {
+    open();
+    session.store(KEY + 1, 1);
+    model.put(KEY + 1, 1L);
+    before(OrcaRacesTest::writesLeaf, () -> update(other, KEY + 1, 2), () -> merge(session, KEY));
+    scan(KEY - 10 * STEP, KEY + 10 * STEP);
+    evict(session);
+    get(KEY + 1);
+  }
+
   @Test
   void shouldReadAgainWhereTheExtentIsAnotherLeafsByNow() {
     open();

@@ -23,7 +23,7 @@ import pando.index.session.Marks;
  *   0  pointer to the extent ({@link LeafPointer})
  *   8  delta 32, 0 if the leaf has none       | version 31 | latch 1
  *  16  stamp
- *  24  records 16 | pins 8 | dirty records 8  | flags 8 | unused 8 | merges 16
+ *  24  records 16 | pins 8 | dirty records 8  | flags 8 | generation 8 | merges 16
  *  32  heads of one byte; longer ones are elsewhere
  *
  *  (the high part of each word stands on the right)
@@ -36,6 +36,10 @@ import pando.index.session.Marks;
  *
  * <p><b>Merges.</b> The count moves when a merge begins and when it publishes. Pointer, stamp and
  * heads change only while it publishes.
+ *
+ * <p><b>Generation.</b> A cached record has the slot that it had in its leaf, and the generation of
+ * the slots at that time. A merge that gives all cached records of the leaf their new slots begins
+ * again with generation 0; one that does not makes slots of other generations wrong.
  *
  * <p><b>Pins.</b> A cleaner pins the leaf while its WRITE to the leaf is under way. A merge waits
  * until no pin is left, and no pin is given while it merges.
@@ -57,6 +61,9 @@ public final class LeafEntries implements AutoCloseable {
 
   /** Greatest count of dirty records; it stays there until the next merge. */
   public static final int DIRTY_MAX = 255;
+
+  /** Greatest generation of slots: cached records have 2 bits for it. */
+  public static final int GENERATION_MAX = 3;
 
   private static final int PINS_MAX = 255;
 
@@ -83,6 +90,7 @@ public final class LeafEntries implements AutoCloseable {
   private static final int DIRTY_SHIFT = 24;
   private static final long DIRTY = 1L << DIRTY_SHIFT;
   private static final int FLAGS_SHIFT = 32;
+  private static final int GENERATION_SHIFT = 40;
   private static final int MERGES_SHIFT = 48;
 
   private final Fabric fabric;
@@ -329,7 +337,7 @@ public final class LeafEntries implements AutoCloseable {
     chunk[place] = heads;
   }
 
-  // Control: records, pins, dirty records, flags, merges.
+  // Control: records, pins, dirty records, flags, generation, merges.
 
   /** Returns the control word. Later accesses are not reordered before it. */
   public long control(int entry) {
@@ -354,6 +362,11 @@ public final class LeafEntries implements AutoCloseable {
   /** Returns whether a flag is set. */
   public static boolean has(long control, int flag) {
     return (control >>> FLAGS_SHIFT & flag) != 0;
+  }
+
+  /** Returns the generation of the slots, at most {@link #GENERATION_MAX}. */
+  public static int generation(long control) {
+    return (int) (control >>> GENERATION_SHIFT) & 0xFF;
   }
 
   /** Returns the count of merges. */
@@ -440,16 +453,17 @@ public final class LeafEntries implements AutoCloseable {
   }
 
   /**
-   * Sets the number of records and the bytes of a head, and that no record is dirty; only while the
-   * entry is published, or new.
+   * Sets the number of records, the bytes of a head, and the generation of the slots; only while
+   * the entry is published, or new. In generation 0 dirty records are counted anew, from none on.
    */
-  public void setRecords(int entry, int records, int width) {
+  public void setRecords(int entry, int records, int width, int generation) {
     long flag = width == Long.BYTES ? HEADS_OF_8 : width == Short.BYTES ? HEADS_OF_2 : 0;
     long widths = (long) (HEADS_OF_2 | HEADS_OF_8) << FLAGS_SHIFT;
+    long dirty = generation == 0 || PlantedBug.DIRTY_FORGOTTEN ? 0xFFL << DIRTY_SHIFT : 0;
     while (true) {
       long control = control(entry);
-      long kept = control & ~(0xFFFFL | 0xFFL << DIRTY_SHIFT | widths);
-      long after = kept | records | flag << FLAGS_SHIFT;
+      long kept = control & ~(0xFFFFL | dirty | widths | 0xFFL << GENERATION_SHIFT);
+      long after = kept | records | flag << FLAGS_SHIFT | (long) generation << GENERATION_SHIFT;
       if (replaceControl(entry, control, after)) {
         return;
       }

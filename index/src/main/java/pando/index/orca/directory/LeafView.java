@@ -116,6 +116,16 @@ public final class LeafView {
     return entries.version(entry) == version && hasSameMerges();
   }
 
+  /** Returns a slot as cached records have it: with the generation of the leaf's slots. */
+  public int ofGeneration(int slot) {
+    return slot + LeafEntries.generation(control) * LeafLayout.SLOTS;
+  }
+
+  /** Returns whether a cached record's slot is of the present generation. */
+  public boolean hasSlot(int slot) {
+    return slot / LeafLayout.SLOTS == LeafEntries.generation(control);
+  }
+
   /** Returns the delta, 0 if there is none. */
   public int delta() {
     return LeafEntries.delta(version);

@@ -16,7 +16,7 @@ public final class Probe {
   /** The kind of the way, {@link RecordCache#FREE} if there is none. */
   public int kind;
 
-  /** The record's slot in its segment. */
+  /** The record's slot in its segment, with its generation. */
   public int slot;
 
   /** The record's value. */

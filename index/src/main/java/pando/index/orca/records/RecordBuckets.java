@@ -21,7 +21,7 @@ abstract sealed class RecordBuckets permits RecordCache {
    * A bucket, 128 bytes: two lines, 7 ways
    * ======================================
    *
-   *     0  state of ways 0..6, 1 byte each: kind 3 (lowest) | slot 3 | zero 2
+   *     0  state of ways 0..6, 1 byte each: kind 3 (lowest) | slot 3 | generation 2
    *     7  hand 3 (lowest) | twin 1 | zero 4
    *     8  counts, 2 bits a way, way 0 lowest | zero 2
    *    10  log group 3, zero for now
@@ -93,6 +93,7 @@ abstract sealed class RecordBuckets permits RecordCache {
   private static final int RECORD_BYTES = 16;
 
   private static final int SLOT_SHIFT = 3;
+  private static final int SLOT_BITS = 5;
   private static final int THREE_BITS = 7;
   private static final int STATE_MASK = 0xff;
 
@@ -195,7 +196,7 @@ abstract sealed class RecordBuckets permits RecordCache {
     return kindOf(state(bucket, way));
   }
 
-  /** Returns the slot of a way's record in its segment. */
+  /** Returns the slot of a way's record in its segment, with the generation above it. */
   public int slot(long bucket, int way) {
     return slotOf(state(bucket, way));
   }
@@ -213,7 +214,8 @@ abstract sealed class RecordBuckets permits RecordCache {
   /**
    * Sets kind and slot of a way. The count stays as it is.
    *
-   * @param slot 0 to 7
+   * @param slot of the record, 0 to 7, and above these 3 bits 2 for the generation of its leaf's
+   *     slots
    */
   public void setState(long bucket, int way, int kind, int slot) {
     assert isLocked(bucket) : describe(bucket);
@@ -304,7 +306,7 @@ abstract sealed class RecordBuckets permits RecordCache {
   }
 
   static int slotOf(int state) {
-    return state >>> SLOT_SHIFT & THREE_BITS;
+    return state >>> SLOT_SHIFT;
   }
 
   static boolean isAmong(int kinds, int kind) {
@@ -347,7 +349,7 @@ abstract sealed class RecordBuckets permits RecordCache {
   // Checks of a bucket, for assertions
 
   private static boolean isState(int way, int kind, int slot) {
-    return way >= 0 && way < WAYS && kind >= FREE && kind <= BUSY && slot >> SLOT_SHIFT == 0;
+    return way >= 0 && way < WAYS && kind >= FREE && kind <= BUSY && slot >> SLOT_BITS == 0;
   }
 
   /** Returns whether each key of the bucket may be there, and is there once. */

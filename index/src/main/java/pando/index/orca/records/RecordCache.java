@@ -1,7 +1,6 @@
 package pando.index.orca.records;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
 import pando.fabric.Backoff;
 import pando.fabric.StalledException;
@@ -233,6 +232,19 @@ public final class RecordCache extends RecordBuckets {
    * @throws StalledException if a bucket stays locked
    */
   public boolean find(long key, Probe out) {
+    boolean found = peek(key, out);
+    if (found) {
+      raiseCount(out);
+    }
+    return found;
+  }
+
+  /**
+   * Looks for a key as {@link #find} does, but raises no count.
+   *
+   * @throws StalledException if a bucket stays locked
+   */
+  public boolean peek(long key, Probe out) {
     long home = home(key);
     long start = 0;
     for (int attempt = 0; ; attempt++) {
@@ -307,22 +319,19 @@ public final class RecordCache extends RecordBuckets {
   private int copy(long bucket, int way, long states, long word, Probe out) {
     long value = Words.get(memory, recordAt(bucket, way) + Long.BYTES);
     out.backoff.transition();
-    VarHandle.loadLoadFence();
-    long now = Words.get(memory, bucket + LOCK);
-    if (!isSameVersion(now, word)) {
+    if (!isCurrent(bucket, word)) {
       return MOVED;
     }
-    raiseCount(bucket, way, now, out);
     out.set(bucket, way, stateOf(states, way), value);
     return FOUND;
   }
 
-  private void raiseCount(long bucket, int way, long word, Probe out) {
-    int counts = (int) word & COUNTS_MASK;
-    int count = counts >>> (2 * way) & COUNT_MAX;
+  private void raiseCount(Probe out) {
+    int counts = counts(out.bucket);
+    int count = counts >>> (2 * out.way) & COUNT_MAX;
     out.tailHits += count == 0 ? 1 : 0;
     if (count < countMax) {
-      setCounts(bucket, counts + (1 << (2 * way)));
+      setCounts(out.bucket, counts + (1 << (2 * out.way)));
     }
   }
 

@@ -68,7 +68,7 @@ class LeafViewTest {
     entries.setPointer(ENTRY, LeafPointer.of(4096L * number, number));
     entries.setStamp(ENTRY, number);
     entries.setHeads(ENTRY, 1, number, segment -> segment);
-    entries.setRecords(ENTRY, number, 1);
+    entries.setRecords(ENTRY, number, 1, 0);
     entries.endPublish(ENTRY);
     entries.unlatch(ENTRY, 0);
   }
