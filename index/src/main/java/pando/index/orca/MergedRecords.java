@@ -128,20 +128,18 @@ final class MergedRecords {
     int found = read(leaf);
     int delta = leaf.delta();
     int changes = delta == 0 ? 0 : deltas.count(delta);
-    int change = 0;
-    for (int i = 0; i < found; i++) {
-      while (change < changes && deltas.key(delta, change) < leafKeys[i]) {
-        append(delta, change++);
+    int from = 0;
+    for (int change = 0; change < changes; change++) {
+      long key = deltas.key(delta, change);
+      int to = from;
+      while (to < found && leafKeys[to] < key) {
+        to++;
       }
-      if (change < changes && deltas.key(delta, change) == leafKeys[i]) {
-        append(delta, change++);
-      } else {
-        append(leafKeys[i], leafValues[i], false);
-      }
+      append(from, to);
+      append(key, delta, change);
+      from = to < found && leafKeys[to] == key ? to + 1 : to;
     }
-    while (change < changes) {
-      append(delta, change++);
-    }
+    append(from, found);
     return found;
   }
 
@@ -189,16 +187,21 @@ final class MergedRecords {
     return records;
   }
 
-  private void append(int delta, int change) {
-    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
-      append(deltas.key(delta, change), deltas.value(delta, change), true);
-    }
+  /** Appends records of the leaf. */
+  private void append(int from, int to) {
+    int added = to - from;
+    System.arraycopy(leafKeys, from, keys, count, added);
+    System.arraycopy(leafValues, from, values, count, added);
+    Arrays.fill(cached, count, count + added, false);
+    count += added;
   }
 
-  private void append(long key, long value, boolean isChange) {
-    keys[count] = key;
-    cached[count] = isChange;
-    values[count++] = value;
+  private void append(long key, int delta, int change) {
+    if (deltas.kind(delta, change) != Deltas.TOMBSTONE) {
+      keys[count] = key;
+      cached[count] = true;
+      values[count++] = deltas.value(delta, change);
+    }
   }
 
   /** Puts the records from a place on before those that are before that place. */

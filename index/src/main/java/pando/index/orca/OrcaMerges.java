@@ -489,13 +489,16 @@ final class OrcaMerges {
     }
   }
 
+  /** Plans a piece again, unless it is the only one: then it is what was planned last. */
   private void plan(int piece) {
-    packer.plan(
-        records.keys,
-        pieces.from[piece],
-        pieces.records[piece],
-        pieces.low[piece],
-        pieces.high[piece]);
+    if (pieces.count > 1) {
+      packer.plan(
+          records.keys,
+          pieces.from[piece],
+          pieces.records[piece],
+          pieces.low[piece],
+          pieces.high[piece]);
+    }
   }
 
   // Publishing.
