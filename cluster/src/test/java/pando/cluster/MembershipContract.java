@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -215,6 +216,57 @@ public abstract class MembershipContract {
       assertThat(text(first, "change-count")).contains("" + many * 10);
       assertThat(first.list("changes")).hasSize(many * 10);
     }
+  }
+
+  /** What was read later is as new as what was read before, also of changes by another session. */
+  @Test
+  void shouldNeverGoBack() throws Exception {
+    int last = 300;
+    try (Membership writer = connect();
+        Membership reader = connect();
+        ExecutorService threads = Executors.newFixedThreadPool(3)) {
+      assertThat(commit(writer, setOrCreate("config", 0), setOrCreate("routes", 0))).isTrue();
+      List<Future<?>> reads = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        reads.add(
+            threads.submit(() -> {
+              // The writer changes both at once, or this one first.
+              for (int seen = 0; seen < last; ) {
+                seen = version(reader, "routes");
+                assertThat(version(reader, "config")).isGreaterThanOrEqualTo(seen);
+              }
+            }));
+      }
+      Future<?> changes =
+          threads.submit(() -> {
+            for (int next = 1; next <= last; next++) {
+              if (next % 2 == 0) {
+                assertThat(commit(writer, setOrCreate("config", next), setOrCreate("routes", next)))
+                    .isTrue();
+              } else {
+                assertThat(commit(writer, setOrCreate("config", next))).isTrue();
+                assertThat(commit(writer, setOrCreate("routes", next))).isTrue();
+              }
+              assertThat(version(writer, "config")).isEqualTo(next);
+              assertThat(version(writer, "routes")).isEqualTo(next);
+            }
+          });
+      changes.get(50, TimeUnit.SECONDS);
+      for (Future<?> read : reads) {
+        read.get(50, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  /** Returns how to give an entry a version, which is the next one. */
+  private static Write setOrCreate(String path, int version) {
+    return version == 0
+        ? new Write.Create(path, new byte[0])
+        : new Write.Set(path, version - 1, new byte[0]);
+  }
+
+  private static int version(Membership session, String path) {
+    return session.read(path).orElseThrow().version();
   }
 
   /** Waits until a session is as wanted. */

@@ -7,13 +7,16 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
@@ -25,6 +28,7 @@ import org.apache.zookeeper.client.StaticHostProvider;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Id;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 import pando.cluster.ClusterAddress;
 import pando.cluster.CoordinatorLostException;
 import pando.cluster.Entry;
@@ -35,7 +39,8 @@ import pando.cluster.Write;
 
 /**
  * A session with ZooKeeper. Entries are nodes below {@code /pando/NAME}, what is announced is
- * ephemeral, and a commit is a multi-operation.
+ * ephemeral, and a commit is a multi-operation. A watch covers all nodes, so what was read is asked
+ * for again only once it has changed.
  *
  * <p>Its client finds another server by itself where one is lost, within the same session. Only
  * ZooKeeper says that a session has ended: as long as none of its servers answers, no session ends,
@@ -57,6 +62,7 @@ public final class ZooKeeperMembership implements Membership {
   private final int timeoutMillis;
   private final List<Runnable> watchers = new CopyOnWriteArrayList<>();
   private final CountDownLatch connected = new CountDownLatch(1);
+  private final KnownEntries known = new KnownEntries();
   private volatile ZooKeeper client;
   private volatile Status status = Status.SUSPENDED;
 
@@ -130,6 +136,7 @@ public final class ZooKeeperMembership implements Membership {
       if (over) {
         return;
       }
+      known.forget(event);
       switch (event.getState()) {
         case SyncConnected, SaslAuthenticated -> connect();
         case Expired -> expire();
@@ -173,7 +180,7 @@ public final class ZooKeeperMembership implements Membership {
     }
 
     private void ifDone(int result, Runnable next) {
-      if (!over && result == KeeperException.Code.OK.intValue()) {
+      if (!over && result == Code.OK.intValue()) {
         next.run();
       }
     }
@@ -286,7 +293,7 @@ public final class ZooKeeperMembership implements Membership {
 
   /** What the client is asked for. */
   private interface Question<T> {
-    T ask() throws KeeperException, InterruptedException;
+    T ask() throws KeeperException, ExecutionException, InterruptedException;
   }
 
   private <T> T ask(String what, Question<T> question) {
@@ -295,7 +302,7 @@ public final class ZooKeeperMembership implements Membership {
     }
     try {
       return question.ask();
-    } catch (KeeperException e) {
+    } catch (KeeperException | ExecutionException e) {
       // Also where a client says that the session has ended: another one looks whether it has.
       throw new CoordinatorLostException("ZooKeeper does not answer: asked=" + what, e);
     } catch (InterruptedException e) {
@@ -304,32 +311,74 @@ public final class ZooKeeperMembership implements Membership {
     }
   }
 
+  // The client's event thread receives all answers, so each comes after the events before it.
+
   @Override
   public Optional<Entry> read(String path) {
-    return ask(
-        "read " + path,
-        () -> {
-          Stat stat = new Stat();
-          try {
-            byte[] bytes = client.getData(path(path), false, stat);
-            return Optional.of(new Entry(bytes == null ? new byte[0] : bytes, stat.getVersion()));
-          } catch (KeeperException.NoNodeException e) {
-            return Optional.empty();
+    String node = path(path);
+    Optional<Entry> seen = status == Status.CONNECTED ? known.entry(node) : null;
+    return seen == null ? ask("read " + path, () -> readNode(node).get()) : seen;
+  }
+
+  private CompletableFuture<Optional<Entry>> readNode(String node) {
+    CompletableFuture<Optional<Entry>> answer = new CompletableFuture<>();
+    client.getData(
+        node,
+        false,
+        (result, _, _, bytes, stat) -> {
+          switch (Code.get(result)) {
+            case OK -> answer.complete(learn(node, entry(bytes, stat)));
+            case NONODE -> answer.complete(learn(node, Optional.empty()));
+            default -> fail(answer, result);
           }
-        });
+        },
+        null);
+    return answer;
+  }
+
+  private static Optional<Entry> entry(byte @Nullable [] bytes, Stat stat) {
+    return Optional.of(new Entry(bytes == null ? new byte[0] : bytes, stat.getVersion()));
+  }
+
+  private Optional<Entry> learn(String node, Optional<Entry> entry) {
+    if (status == Status.CONNECTED) {
+      known.learnEntry(node, entry);
+    }
+    return entry;
   }
 
   @Override
   public List<String> list(String folder) {
-    return ask(
-        "list " + folder,
-        () -> {
-          try {
-            return client.getChildren(path(folder), false).stream().sorted().toList();
-          } catch (KeeperException.NoNodeException e) {
-            return List.of();
+    String node = path(folder);
+    List<String> seen = status == Status.CONNECTED ? known.names(node) : null;
+    return seen == null ? ask("list " + folder, () -> listNode(node).get()) : seen;
+  }
+
+  private CompletableFuture<List<String>> listNode(String node) {
+    CompletableFuture<List<String>> answer = new CompletableFuture<>();
+    client.getChildren(
+        node,
+        false,
+        (result, _, _, names) -> {
+          switch (Code.get(result)) {
+            case OK -> answer.complete(learn(node, names.stream().sorted().toList()));
+            case NONODE -> answer.complete(learn(node, List.of()));
+            default -> fail(answer, result);
           }
-        });
+        },
+        null);
+    return answer;
+  }
+
+  private List<String> learn(String node, List<String> names) {
+    if (status == Status.CONNECTED) {
+      known.learnNames(node, names);
+    }
+    return names;
+  }
+
+  private static void fail(CompletableFuture<?> answer, int result) {
+    answer.completeExceptionally(KeeperException.create(Code.get(result)));
   }
 
   @Override
@@ -337,17 +386,22 @@ public final class ZooKeeperMembership implements Membership {
     Write.check(writes);
     List<Op> operations = writes.stream().map(this::operation).toList();
     return ask(
-        "commit " + writes.stream().map(Write::path).toList(),
-        () -> {
-          try {
-            client.multi(operations);
-            return true;
-          } catch (KeeperException.NodeExistsException
-              | KeeperException.NoNodeException
-              | KeeperException.BadVersionException e) {
-            return false;
+        "commit " + writes.stream().map(Write::path).toList(), () -> commitAll(operations).get());
+  }
+
+  private CompletableFuture<Boolean> commitAll(List<Op> operations) {
+    CompletableFuture<Boolean> answer = new CompletableFuture<>();
+    client.multi(
+        operations,
+        (result, _, _, _) -> {
+          switch (Code.get(result)) {
+            case OK -> answer.complete(true);
+            case NODEEXISTS, NONODE, BADVERSION -> answer.complete(false);
+            default -> fail(answer, result);
           }
-        });
+        },
+        null);
+    return answer;
   }
 
   private Op operation(Write write) {

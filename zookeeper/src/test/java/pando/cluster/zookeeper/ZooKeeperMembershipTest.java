@@ -18,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import pando.cluster.ClusterAddress;
 import pando.cluster.CoordinatorLostException;
+import pando.cluster.Entry;
 import pando.cluster.Membership;
 import pando.cluster.MembershipContract;
 import pando.cluster.MembershipProvider;
@@ -194,6 +196,58 @@ class ZooKeeperMembershipTest extends MembershipContract {
       }
     } finally {
       closeAll(sockets);
+    }
+  }
+
+  @Test
+  void shouldAskOnlyForWhatHasChanged() {
+    try (Membership session = connect();
+        Membership other = connect()) {
+      assertThat(session.read("config")).isEmpty();
+      assertThat(other.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
+      assertThat(other.commit(List.of(new Write.Create("pool/1", new byte[1])))).isTrue();
+      await(() -> session.read("config").isPresent());
+      await(() -> session.list("pool").equals(List.of("1")));
+      Entry read = session.read("config").orElseThrow();
+      List<String> listed = session.list("pool");
+      assertThat(session.commit(List.of(new Write.Set("pool/1", 0, new byte[2])))).isTrue();
+      assertThat(session.read("config").orElseThrow()).isSameAs(read);
+      assertThat(session.list("pool")).isSameAs(listed);
+    }
+  }
+
+  @Test
+  void shouldReadWhatChangedWhileItWasCutOff() throws Exception {
+    AtomicInteger unanswered = new AtomicInteger();
+    List<Socket> sockets = new CopyOnWriteArrayList<>();
+    try (ServerSocket front = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        Membership other = connect()) {
+      Thread.ofVirtual().start(() -> forward(front, unanswered, sockets));
+      ClusterAddress behind =
+          ClusterAddress.parse("127.0.0.1:" + front.getLocalPort() + "/" + address.name());
+      assertThat(other.commit(List.of(new Write.Create("config", new byte[1])))).isTrue();
+      try (Membership session = ZooKeeperMembership.connect(behind, TIMEOUT)) {
+        assertThat(session.read("config").orElseThrow().version()).isZero();
+        assertThat(session.list("pool")).isEmpty();
+        unanswered.set(Integer.MAX_VALUE);
+        closeAll(sockets);
+        awaitStatus(session, Membership.Status.SUSPENDED);
+        assertThat(other.commit(List.of(new Write.Set("config", 0, new byte[1])))).isTrue();
+        assertThat(other.commit(List.of(new Write.Create("pool/1", new byte[1])))).isTrue();
+        unanswered.set(0);
+        closeAll(sockets);
+        awaitStatus(session, Membership.Status.CONNECTED);
+        assertThat(session.read("config").orElseThrow().version()).isEqualTo(1);
+        assertThat(session.list("pool")).containsExactly("1");
+      }
+    } finally {
+      closeAll(sockets);
+    }
+  }
+
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait();
     }
   }
 
