@@ -6,27 +6,32 @@ import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
  * Closes the channels of peers that take too long. Blocking channels have no time limit of their
- * own; closing one wakes the thread that waits in it. Thread-safe.
+ * own; closing one wakes the thread that waits in it. It rests while nothing is expected of any
+ * peer. Thread-safe.
  */
 public final class Watchdog implements AutoCloseable {
-  private static final long PERIOD_MILLIS = 20;
+  private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long NONE = 0;
 
   private final Set<Watched> open = ConcurrentHashMap.newKeySet();
-  private final CountDownLatch closed = new CountDownLatch(1);
+  private final Thread thread;
+  private volatile boolean resting;
+  private volatile boolean closed;
 
-  private Watchdog() {}
+  private Watchdog(String name) {
+    thread = Thread.ofPlatform().name(name).daemon().unstarted(this::run);
+  }
 
   /** Starts a watchdog in a thread of its own. */
   public static Watchdog start(String name) {
-    Watchdog watchdog = new Watchdog();
-    Thread.ofPlatform().name(name).daemon().start(watchdog::run);
+    Watchdog watchdog = new Watchdog(name);
+    watchdog.thread.start();
     return watchdog;
   }
 
@@ -38,7 +43,7 @@ public final class Watchdog implements AutoCloseable {
   public Watched watch(SocketChannel channel) throws IOException {
     Watched watched = new Watched(channel);
     open.add(watched);
-    if (isClosed()) {
+    if (closed) {
       watched.close();
       throw new AsynchronousCloseException();
     }
@@ -47,34 +52,56 @@ public final class Watchdog implements AutoCloseable {
 
   /** Returns whether it is closed. */
   public boolean isClosed() {
-    return closed.getCount() == 0;
+    return closed;
   }
 
   /** Closes all channels, and those that come later. */
   @Override
   public void close() {
-    closed.countDown();
+    closed = true;
+    LockSupport.unpark(thread);
     open.forEach(Watched::close);
   }
 
   private void run() {
-    try {
-      while (!closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
-        check();
+    while (!closed && !Thread.currentThread().isInterrupted()) {
+      if (check()) {
+        LockSupport.parkNanos(this, PERIOD_NANOS);
+      } else {
+        rest();
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 
-  private void check() {
+  /** Rests until something is expected. */
+  private void rest() {
+    resting = true;
+    // What was expected before is seen here; what is expected from now on wakes.
+    if (!closed && !check()) {
+      LockSupport.park(this);
+    }
+    resting = false;
+  }
+
+  private void wake() {
+    if (resting) {
+      resting = false;
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** Closes channels of peers that are late; returns whether something is expected of others. */
+  private boolean check() {
     try {
       long now = System.nanoTime();
+      boolean expects = false;
       for (Watched watched : open) {
-        watched.check(now);
+        expects |= watched.check(now);
       }
+      return expects;
     } catch (OutOfMemoryError e) {
       // Of no other thread's making, perhaps. Without a watchdog verbs would wait for ever.
+      return true;
     }
   }
 
@@ -116,6 +143,7 @@ public final class Watchdog implements AutoCloseable {
     public void expectBy(long nanoTime) {
       // A deadline that happens to be NONE is one nanosecond later.
       deadline = nanoTime | 1;
+      wake();
     }
 
     /** Leaves the channel to its user: nothing closes it any more but {@link #close}. */
@@ -155,12 +183,18 @@ public final class Watchdog implements AutoCloseable {
       afterClose = action;
     }
 
-    private void check(long now) {
+    /** Closes the channel if its peer is late; returns whether something else is expected. */
+    private boolean check(long now) {
       long until = deadline;
-      if (until != NONE && (now - until > 0 || isGivenUp.getAsBoolean())) {
+      if (until == NONE) {
+        return false;
+      }
+      boolean isOver = now - until > 0 || isGivenUp.getAsBoolean();
+      if (isOver) {
         late = true;
         close();
       }
+      return !isOver;
     }
 
     @Override
