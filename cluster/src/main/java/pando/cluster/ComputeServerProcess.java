@@ -36,6 +36,12 @@ import pando.index.bytes.ByteStrings;
 public final class ComputeServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ComputeServerProcess.class.getName());
 
+  /** Between steps that lead: a leader that rests for a second counts as one that stood still. */
+  private static final Duration LEAD_PAUSE = Duration.ofMillis(250);
+
+  /** Between steps that execute. Each looks at the index, to say how many entries it has. */
+  private static final Duration EXECUTE_PAUSE = Duration.ofSeconds(1);
+
   /** Why it has ended. */
   public enum End {
     /** It was closed. */
@@ -88,13 +94,15 @@ public final class ComputeServerProcess implements AutoCloseable {
     }
     this.threads =
         List.of(
-            stepThread(host, "leads", agent::lead), stepThread(host, "executes", agent::execute));
+            stepThread("leads", LEAD_PAUSE, host, agent::lead),
+            stepThread("executes", EXECUTE_PAUSE, host, agent::execute));
   }
 
-  private StepThread stepThread(Host host, String what, BooleanSupplier step) {
+  private StepThread stepThread(String what, Duration pause, Host host, BooleanSupplier step) {
     String name = "pando-compute-server-" + settings.number() + "-" + what;
     return new StepThread(
         name,
+        pause,
         host,
         membership,
         settings.coordinatorWait(),

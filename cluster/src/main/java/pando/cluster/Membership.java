@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * <p>All changes go through {@link #commit}, which compares versions, so one that rests on old
  * entries is refused. What {@link #read} and {@link #list} return is at least as new as the last
- * commit of this session.
+ * commit of this session, and as what they returned before.
  *
  * <p>Paths are relative to the cluster, of letters, digits, hyphens and slashes: {@code config},
  * {@code members/compute/3}. {@link Folders} lists those that have entries below them. Thread-safe.

@@ -11,13 +11,13 @@ import pando.fabric.PandoException;
 
 /**
  * A thread that takes one step after the other until the compute server ends: at once while there
- * is more to do, when something changes in the cluster, and four times a second.
+ * is more to do, when something changes in the cluster, and after a pause at the latest.
  */
 final class StepThread implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(StepThread.class.getName());
-  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
   private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+  private final Duration pause;
   private final Host host;
   private final Membership membership;
   private final Duration coordinatorWait;
@@ -31,17 +31,20 @@ final class StepThread implements AutoCloseable {
   /**
    * Creates the thread; it is not started.
    *
+   * @param pause longest time between two steps
    * @param coordinatorWait how long the coordinator may not answer
    * @param end how the compute server ends; until then steps are taken
    * @param step returns whether there is more to do at once
    */
   StepThread(
       String name,
+      Duration pause,
       Host host,
       Membership membership,
       Duration coordinatorWait,
       CompletableFuture<End> end,
       BooleanSupplier step) {
+    this.pause = pause;
     this.host = host;
     this.membership = membership;
     this.coordinatorWait = coordinatorWait;
@@ -71,7 +74,7 @@ final class StepThread implements AutoCloseable {
           end.complete(End.COORDINATOR_GONE);
         }
         if (!more && !end.isDone()) {
-          changed.await(PAUSE_NANOS);
+          changed.await(pause.toNanos());
         }
       }
     } catch (InterruptedException e) {
