@@ -17,14 +17,16 @@ import pando.cluster.Entry;
  * true at once, and is as new as each answer before.
  */
 final class KnownEntries {
-  /** By node; empty where there is none. */
-  private final Map<String, Optional<Entry>> entries = new ConcurrentHashMap<>();
+  /** What is known of a node: its entry, empty if there is none. */
+  record Known(Optional<Entry> entry) {}
+
+  private final Map<String, Known> entries = new ConcurrentHashMap<>();
 
   /** Of the nodes right below a node. */
   private final Map<String, List<String>> names = new ConcurrentHashMap<>();
 
-  /** Returns the entry of a node, empty if there is none; {@code null} if that is not known. */
-  @Nullable Optional<Entry> entry(String node) {
+  /** Returns what is known of a node; {@code null} for nothing. */
+  @Nullable Known entry(String node) {
     return entries.get(node);
   }
 
@@ -34,7 +36,7 @@ final class KnownEntries {
   }
 
   void learnEntry(String node, Optional<Entry> entry) {
-    entries.put(node, entry);
+    entries.put(node, new Known(entry));
   }
 
   void learnNames(String node, List<String> below) {

@@ -316,8 +316,8 @@ public final class ZooKeeperMembership implements Membership {
   @Override
   public Optional<Entry> read(String path) {
     String node = path(path);
-    Optional<Entry> seen = status == Status.CONNECTED ? known.entry(node) : null;
-    return seen == null ? ask("read " + path, () -> readNode(node).get()) : seen;
+    KnownEntries.Known seen = status == Status.CONNECTED ? known.entry(node) : null;
+    return seen == null ? ask("read " + path, () -> readNode(node).get()) : seen.entry();
   }
 
   private CompletableFuture<Optional<Entry>> readNode(String node) {
