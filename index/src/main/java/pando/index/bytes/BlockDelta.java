@@ -193,8 +193,8 @@ final class BlockDelta {
     if (hasRoom && without < 0) {
       return log;
     }
-    byte[] copy =
-        new byte[hasRoom ? log.length : Math.max(needed, log.length + log.length / GROWTH_PART)];
+    int wanted = hasRoom ? log.length : log.length + log.length / GROWTH_PART;
+    byte[] copy = new byte[Math.clamp(wanted, needed, needed + needed / GROWTH_PART)];
     MemorySegment in = MemorySegment.ofArray(copy);
     int from = without < 0 ? size : record(without);
     int bytes = without < 0 ? 0 : bytes(without);

@@ -206,8 +206,16 @@ class BlockDeltaTest {
   void shouldHaveLittleRoomToSpare() {
     for (int i = 0; i < 60; i++) {
       put(new byte[] {(byte) i}, new byte[20]);
-      assertThat(delta.localBytes())
-          .isLessThanOrEqualTo(48 + 8 + (delta.size() + 4L * delta.count()) * 5 / 4);
+      assertLittleRoom();
     }
+    for (int i = 0; i < 60; i++) {
+      remove(new byte[] {(byte) i});
+      assertLittleRoom();
+    }
+  }
+
+  private void assertLittleRoom() {
+    assertThat(delta.localBytes())
+        .isLessThanOrEqualTo(48 + 8 + (delta.size() + 4L * delta.count()) * 5 / 4);
   }
 }
