@@ -6,30 +6,30 @@ import java.lang.foreign.MemorySegment;
  * Changes of a block that wait in local memory, one for each key that has changed.
  *
  * <pre>
- *   log:   key 2 | value 2 | key | value      for each change, one behind the other
- *          room
- *          hash 16 bits | place 16 bits       of each change in the log, the first one last
+ *   records   key 2 | value 2 | key | value      for each change, one behind the other
+ *             room
+ *   slots     hash 16 bits | place 16 bits       of each record, the first one last
  * </pre>
  *
- * <p>A change has the lengths of its key and of its value. As in a {@link BlockSegment}, a value of
+ * <p>A record has the lengths of its key and of its value. As in a {@link BlockSegment}, a value of
  * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed. Parts of
- * the hashes are beside each other, so a look for a key reads few lines of the processor's cache.
+ * the hashes are beside each other, so a lookup reads few lines of the processor's cache.
  *
  * <p>What one of these objects says never changes. Each change makes a new object. If its key had
- * no change, it shares the log with the one before: it appends to both rows, behind what this one
- * sees. So only the session that holds the block's latch may make one, out of the block's last. A
- * log has little room to spare, as most blocks have few changes: the more of them the memory holds,
- * the more go into a block together.
+ * no change, it shares the array with the one before: its record goes behind the last one that this
+ * object sees, and its slot before the last one. So only the session that holds the block's latch
+ * may make one, out of the block's last. An array has little room to spare, as most blocks have few
+ * changes: the more of them the memory holds, the more go into a block together.
  */
 final class BlockDelta {
   /** No changes. */
   static final BlockDelta NONE = new BlockDelta(new byte[0], 0, 0, 0, 0);
 
   private static final int PLACE_MASK = 0xffff;
-  private static final int PLACE_BYTES = Integer.BYTES;
+  private static final int SLOT_BYTES = Integer.BYTES;
   private static final int REMOVED = 0xfffe;
 
-  /** A log that is full grows by one of so many parts of it, or by a change. */
+  /** A full array grows by one of so many parts of it, or by as much as a change needs. */
   private static final int GROWTH_PART = 4;
 
   /** Bytes of the object and of the array's header. */
@@ -37,16 +37,16 @@ final class BlockDelta {
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
-  /** Between {@link #size} and the places of {@link #count} changes are those of later objects. */
-  private final byte[] log;
+  /** Between {@link #size} and the slots of {@link #count} records are those of later objects. */
+  private final byte[] bytes;
 
   private final int size;
   private final int count;
   private final int growth;
   private final int removedBytes;
 
-  private BlockDelta(byte[] log, int size, int count, int growth, int removedBytes) {
-    this.log = log;
+  private BlockDelta(byte[] bytes, int size, int count, int growth, int removedBytes) {
+    this.bytes = bytes;
     this.size = size;
     this.count = count;
     this.growth = growth;
@@ -75,32 +75,32 @@ final class BlockDelta {
 
   /** Returns the bytes of local memory that the changes take. */
   long localBytes() {
-    return count == 0 ? 0 : OBJECT_BYTES + Block.padded(log.length);
+    return count == 0 ? 0 : OBJECT_BYTES + Block.padded(bytes.length);
   }
 
   /**
    * Returns the memory of all changes, in which {@link BlockSegment} finds what one of them has.
    */
   MemorySegment memory() {
-    return MemorySegment.ofArray(log);
+    return MemorySegment.ofArray(bytes);
   }
 
   /** Returns where a change is. */
   int record(int i) {
-    return entry(memory(), i) & PLACE_MASK;
+    return slot(memory(), i) & PLACE_MASK;
   }
 
-  /** Returns a part of a change's hash, and its place. */
-  private static int entry(MemorySegment in, int i) {
-    return in.get(Block.INT, placeOf(in, i));
+  /** Returns a part of a key's hash, and the place of its record. */
+  private static int slot(MemorySegment in, int i) {
+    return in.get(Block.INT, slotAt(in, i));
   }
 
-  private static long placeOf(MemorySegment in, int i) {
-    return in.byteSize() - (i + 1L) * PLACE_BYTES;
+  private static long slotAt(MemorySegment in, int i) {
+    return in.byteSize() - (i + 1L) * SLOT_BYTES;
   }
 
-  private static void setEntry(MemorySegment in, int i, int entry) {
-    in.set(Block.INT, placeOf(in, i), entry);
+  private static void setSlot(MemorySegment in, int i, int slot) {
+    in.set(Block.INT, slotAt(in, i), slot);
   }
 
   /** Returns the number of the change of a key, or -1 if there is none. */
@@ -108,8 +108,8 @@ final class BlockDelta {
     MemorySegment in = memory();
     int tag = tag(hash);
     for (int i = 0; i < count; i++) {
-      int entry = entry(in, i);
-      if ((entry & ~PLACE_MASK) == tag && isOf(in, entry & PLACE_MASK, key)) {
+      int slot = slot(in, i);
+      if ((slot & ~PLACE_MASK) == tag && isOf(in, slot & PLACE_MASK, key)) {
         return i;
       }
     }
@@ -140,71 +140,78 @@ final class BlockDelta {
   /**
    * Returns these changes and another one, in place of one of its key.
    *
-   * @param before what {@link #find} returns for the key
+   * @param waiting what {@link #find} returns for the key
    * @param stored the value, or the word of a blob
    * @param more bytes that the block takes for it at the most
    */
   BlockDelta with(
-      int before, MemorySegment key, long hash, MemorySegment stored, boolean blob, int more) {
+      int waiting, MemorySegment key, long hash, MemorySegment stored, boolean blob, int more) {
     int length = blob ? BlockSegment.BLOB : (int) stored.byteSize();
-    return with(before, key, hash, stored, length, growth + more, removedBytes);
+    return with(waiting, key, hash, stored, length, growth + more, removedBytes);
   }
 
   /**
    * Returns these changes and the removal of a key, in place of its change.
    *
-   * @param before what {@link #find} returns for the key
+   * @param waiting what {@link #find} returns for the key
    * @param fewer bytes that the record takes at the most
    */
-  BlockDelta without(int before, MemorySegment key, long hash, int fewer) {
-    return with(before, key, hash, NOTHING, REMOVED, growth, removedBytes + fewer);
+  BlockDelta without(int waiting, MemorySegment key, long hash, int fewer) {
+    return with(waiting, key, hash, NOTHING, REMOVED, growth, removedBytes + fewer);
   }
 
   private BlockDelta with(
-      int before,
+      int waiting,
       MemorySegment key,
       long hash,
       MemorySegment stored,
       int length,
       int newGrowth,
       int newRemovedBytes) {
-    int others = before < 0 ? count : count - 1;
-    int at = before < 0 ? size : size - bytes(before);
+    int others = waiting < 0 ? count : count - 1;
+    int at = waiting < 0 ? size : size - bytes(waiting);
+    assert at <= PLACE_MASK : at;
     long keyAt = BlockSegment.suffix(at);
     int end = Math.toIntExact(keyAt + key.byteSize() + stored.byteSize());
-    byte[] next = withRoom(before, end + (others + 1) * PLACE_BYTES);
+    byte[] next = withRoom(waiting, end + (others + 1) * SLOT_BYTES);
     MemorySegment in = MemorySegment.ofArray(next);
     in.set(Block.SHORT, at, (short) key.byteSize());
     in.set(Block.SHORT, at + 2L, (short) length);
     MemorySegment.copy(key, 0, in, keyAt, key.byteSize());
     MemorySegment.copy(stored, 0, in, keyAt + key.byteSize(), stored.byteSize());
-    setEntry(in, others, tag(hash) | at);
+    setSlot(in, others, tag(hash) | at);
     return new BlockDelta(next, end, others + 1, newGrowth, newRemovedBytes);
   }
 
-  /** Returns the bytes that a change takes in the log. */
+  /** Returns the bytes of a change's record. */
   private int bytes(int i) {
     return (i + 1 < count ? record(i + 1) : size) - record(i);
   }
 
-  /** Returns the log with room, or a copy of it without one of its changes. */
-  private byte[] withRoom(int without, int needed) {
-    boolean hasRoom = needed <= log.length;
-    if (hasRoom && without < 0) {
-      return log;
+  /**
+   * Returns the array if it has room behind its changes, or a copy of it with room.
+   *
+   * @param replaced number of a change that the copy is without, -1 for none
+   * @param needed bytes of both rows, with the change that comes
+   */
+  private byte[] withRoom(int replaced, int needed) {
+    boolean hasRoom = needed <= bytes.length;
+    if (hasRoom && replaced < 0) {
+      return bytes;
     }
-    int wanted = hasRoom ? log.length : log.length + log.length / GROWTH_PART;
+    int wanted = hasRoom ? bytes.length : bytes.length + bytes.length / GROWTH_PART;
     byte[] copy = new byte[Math.clamp(wanted, needed, needed + needed / GROWTH_PART)];
+    int from = replaced < 0 ? size : record(replaced);
+    int gone = replaced < 0 ? 0 : bytes(replaced);
+    System.arraycopy(bytes, 0, copy, 0, from);
+    System.arraycopy(bytes, from + gone, copy, from, size - from - gone);
+    MemorySegment all = memory();
     MemorySegment in = MemorySegment.ofArray(copy);
-    int from = without < 0 ? size : record(without);
-    int bytes = without < 0 ? 0 : bytes(without);
-    System.arraycopy(log, 0, copy, 0, from);
-    System.arraycopy(log, from + bytes, copy, from, size - from - bytes);
     int next = 0;
     for (int i = 0; i < count; i++) {
-      if (i != without) {
-        int entry = entry(memory(), i);
-        setEntry(in, next++, (entry & PLACE_MASK) > from ? entry - bytes : entry);
+      if (i != replaced) {
+        int slot = slot(all, i);
+        setSlot(in, next++, (slot & PLACE_MASK) > from ? slot - gone : slot);
       }
     }
     return copy;

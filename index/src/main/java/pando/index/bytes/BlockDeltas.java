@@ -47,13 +47,11 @@ final class BlockDeltas {
     return bytes.get() > bytesMax - bytesMax / LEFT_PART;
   }
 
-  private boolean isFull(BlockDelta changes) {
-    return changes.count() > changesMax || changes.size() > sizeMax;
-  }
-
   /** Returns whether some changes of a block may take the place of others. */
   boolean takes(BlockDelta before, BlockDelta after) {
-    return !isFull(after) && bytes.get() + after.localBytes() - before.localBytes() <= bytesMax;
+    return after.count() <= changesMax
+        && after.size() <= sizeMax
+        && bytes.get() + after.localBytes() - before.localBytes() <= bytesMax;
   }
 
   /** Counts the changes of a block, in place of others. */

@@ -239,13 +239,13 @@ final class BlockReader {
 
   /** Looks for the record of a key in the block that has been found. */
   private int look(MemorySegment wanted, long hash) {
-    int change = state.delta().find(wanted, hash);
-    return change >= 0 ? lookInDelta(change) : lookInBlock(wanted);
+    int waiting = state.delta().find(wanted, hash);
+    return waiting >= 0 ? lookInDelta(waiting) : lookInBlock(wanted);
   }
 
-  private int lookInDelta(int change) {
+  private int lookInDelta(int waiting) {
     MemorySegment in = state.delta().memory();
-    int record = state.delta().record(change);
+    int record = state.delta().record(waiting);
     return BlockDelta.isRemoved(in, record) ? ABSENT : found(in, record);
   }
 
@@ -284,11 +284,11 @@ final class BlockReader {
   /**
    * Finds what is stored for a key in the block whose latch this session holds.
    *
-   * @param change what {@link BlockDelta#find} returns for the key
+   * @param waiting what {@link BlockDelta#find} returns for the key
    */
-  boolean findStored(int change, MemorySegment wanted, long hash) {
-    if (change >= 0) {
-      return lookInDelta(change) == FOUND;
+  boolean findStored(int waiting, MemorySegment wanted, long hash) {
+    if (waiting >= 0) {
+      return lookInDelta(waiting) == FOUND;
     }
     if (records.part(hash).find(hash, wanted, cached) && isStored(cached)) {
       setStored(cached.bytes(), 0, cached.length(), cached.isBlob());

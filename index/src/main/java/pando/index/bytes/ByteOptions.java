@@ -30,7 +30,10 @@ public final class ByteOptions implements ServedOptions {
   /** The changes of a block that wait take at most a quarter of the block's greatest size. */
   private static final int DELTA_PART = 4;
 
-  /** Changes that wait take at most this share of the cache that is not for records. */
+  /**
+   * Changes that wait take at most this share of the cache that is not for records. The more of
+   * them, the fewer WRITEs; blocks are of use for neighbours and scans alone.
+   */
   private static final double DELTA_SHARE = 0.9;
 
   private static final Setting CACHE_BYTES =

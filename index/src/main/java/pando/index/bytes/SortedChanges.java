@@ -45,7 +45,7 @@ final class SortedChanges implements OrderedRecords {
     return sorted;
   }
 
-  /** Puts a change among those that begin alike, which are the last of so many. */
+  /** Puts a change among the last ones of so many, which begin like it. */
   private void insert(int[] sorted, int alike, int count, int record) {
     int at = count;
     while (at > alike && compareKeys(sorted[at - 1], record) > 0) {

@@ -191,7 +191,7 @@ class BlockDeltaTest {
 
   /** A key that changes again and again takes the memory of one change. */
   @Test
-  void shouldTakeNoMemoryForChangesThatDoNotCount() {
+  void shouldTakeNoMoreMemoryWhereAKeyChangesAgain() {
     put(new byte[] {1}, new byte[8]);
     put(new byte[] {2}, new byte[8]);
     long bytes = delta.localBytes();

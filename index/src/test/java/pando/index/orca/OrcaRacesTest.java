@@ -188,10 +188,10 @@ class OrcaRacesTest {
     open();
     for (int i = 0; i < merges; i++) {
       get(KEY + i * STEP);
-      other.store(KEY - 2 * i - 1, i);
-      model.put(KEY - 2 * i - 1, (long) i);
-      other.store(KEY - 2 * i - 2, i);
-      model.put(KEY - 2 * i - 2, (long) i);
+      other.store(KEY - 2L * i - 1, i);
+      model.put(KEY - 2L * i - 1, (long) i);
+      other.store(KEY - 2L * i - 2, i);
+      model.put(KEY - 2L * i - 2, (long) i);
     }
     for (int i = 0; i < merges; i++) {
       update(session, KEY + i * STEP, -7 - i);
