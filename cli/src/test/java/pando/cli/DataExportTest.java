@@ -286,7 +286,7 @@ final class DataExportTest extends CommandFixture {
   void shouldMakeAllOrNothingOfAFileThatWasChanged() throws IOException {
     SplittableRandom random = random();
     byte[] text = (STRINGS + key(3) + key(30) + key(300) + END).getBytes(UTF_8);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 50; i++) {
       byte[] changed =
           Arrays.copyOf(text, random.nextInt(2) == 0 ? text.length : random.nextInt(text.length));
       for (int change = random.nextInt(4); change > 0 && changed.length > 0; change--) {

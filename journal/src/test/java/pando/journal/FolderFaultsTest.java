@@ -95,7 +95,7 @@ class FolderFaultsTest {
 
   private static int changes(SyncPolicy policy) {
     // Each change that is forced is a step: the checks grow with the square of the changes.
-    return policy == SyncPolicy.ALWAYS ? JournalSeeds.count(40, 120, 120) : CHANGES;
+    return policy == SyncPolicy.ALWAYS ? JournalSeeds.count(30, 120, 120) : CHANGES;
   }
 
   @Test
