@@ -169,7 +169,7 @@ final class BlockDelta {
       int newGrowth,
       int newRemovedBytes) {
     int others = waiting < 0 ? count : count - 1;
-    int at = waiting < 0 ? size : size - bytes(waiting);
+    int at = waiting < 0 ? size : size - recordBytes(waiting);
     assert at <= PLACE_MASK : at;
     long keyAt = BlockSegment.suffix(at);
     int end = Math.toIntExact(keyAt + key.byteSize() + stored.byteSize());
@@ -184,7 +184,7 @@ final class BlockDelta {
   }
 
   /** Returns the bytes of a change's record. */
-  private int bytes(int i) {
+  private int recordBytes(int i) {
     return (i + 1 < count ? record(i + 1) : size) - record(i);
   }
 
@@ -202,7 +202,7 @@ final class BlockDelta {
     int wanted = hasRoom ? bytes.length : bytes.length + bytes.length / GROWTH_PART;
     byte[] copy = new byte[Math.clamp(wanted, needed, needed + needed / GROWTH_PART)];
     int from = replaced < 0 ? size : record(replaced);
-    int gone = replaced < 0 ? 0 : bytes(replaced);
+    int gone = replaced < 0 ? 0 : recordBytes(replaced);
     System.arraycopy(bytes, 0, copy, 0, from);
     System.arraycopy(bytes, from + gone, copy, from, size - from - gone);
     MemorySegment all = memory();

@@ -144,9 +144,9 @@ final class MergedRecords {
   }
 
   /**
-   * Takes the values of cached records: of all, or of those that deltas had. Takes no lock: who
-   * caches a record has its bucket locked, and then sees that the leaf merges; what is looked at
-   * here afterwards is unlocked, so one of both sees the other.
+   * Takes the values of cached records: of all, or of those that deltas had. It takes no lock. A
+   * thread that caches a record looks whether the leaf merges while it holds the bucket's lock. A
+   * look here, after the leaf was marked, waits for that lock. So one of the two sees the other.
    */
   void takeCached(boolean all) {
     VarHandle.fullFence();

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -325,13 +326,15 @@ public final class ZooKeeperMembership implements Membership {
     client.getData(
         node,
         false,
-        (result, _, _, bytes, stat) -> {
-          switch (Code.get(result)) {
-            case OK -> answer.complete(learn(node, entry(bytes, stat)));
-            case NONODE -> answer.complete(learn(node, Optional.empty()));
-            default -> fail(answer, result);
-          }
-        },
+        (result, _, _, bytes, stat) ->
+            complete(
+                answer,
+                () ->
+                    switch (Code.get(result)) {
+                      case OK -> learn(node, entry(bytes, stat));
+                      case NONODE -> learn(node, Optional.empty());
+                      default -> throw failure(result);
+                    }),
         null);
     return answer;
   }
@@ -359,13 +362,15 @@ public final class ZooKeeperMembership implements Membership {
     client.getChildren(
         node,
         false,
-        (result, _, _, names) -> {
-          switch (Code.get(result)) {
-            case OK -> answer.complete(learn(node, names.stream().sorted().toList()));
-            case NONODE -> answer.complete(learn(node, List.of()));
-            default -> fail(answer, result);
-          }
-        },
+        (result, _, _, names) ->
+            complete(
+                answer,
+                () ->
+                    switch (Code.get(result)) {
+                      case OK -> learn(node, names.stream().sorted().toList());
+                      case NONODE -> learn(node, List.<String>of());
+                      default -> throw failure(result);
+                    }),
         null);
     return answer;
   }
@@ -377,8 +382,17 @@ public final class ZooKeeperMembership implements Membership {
     return names;
   }
 
-  private static void fail(CompletableFuture<?> answer, int result) {
-    answer.completeExceptionally(KeeperException.create(Code.get(result)));
+  /** Completes an answer whatever happens, also in an Error: a thread waits for it. */
+  private static <T> void complete(CompletableFuture<T> answer, Callable<T> result) {
+    try {
+      answer.complete(result.call());
+    } catch (Throwable e) {
+      answer.completeExceptionally(e);
+    }
+  }
+
+  private static KeeperException failure(int result) {
+    return KeeperException.create(Code.get(result));
   }
 
   @Override
@@ -393,13 +407,15 @@ public final class ZooKeeperMembership implements Membership {
     CompletableFuture<Boolean> answer = new CompletableFuture<>();
     client.multi(
         operations,
-        (result, _, _, _) -> {
-          switch (Code.get(result)) {
-            case OK -> answer.complete(true);
-            case NODEEXISTS, NONODE, BADVERSION -> answer.complete(false);
-            default -> fail(answer, result);
-          }
-        },
+        (result, _, _, _) ->
+            complete(
+                answer,
+                () ->
+                    switch (Code.get(result)) {
+                      case OK -> true;
+                      case NODEEXISTS, NONODE, BADVERSION -> false;
+                      default -> throw failure(result);
+                    }),
         null);
     return answer;
   }
