@@ -55,6 +55,7 @@ public final class HookedFabric implements Fabric {
   private @Nullable Supplier<? extends Error> atTransition;
   private int pauses = NONE;
   private Runnable atPause = () -> {};
+  private @Nullable Runnable atWorker;
 
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
@@ -187,6 +188,11 @@ public final class HookedFabric implements Fabric {
       pauses = NONE;
       atPause.run();
     }
+  }
+
+  /** Has something happen, once, before the next worker is made. */
+  public void hookWorker(Runnable happening) {
+    atWorker = happening;
   }
 
   /** Has all workers' clocks go forward. */
@@ -368,6 +374,11 @@ public final class HookedFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory memory) {
+    Runnable happening = atWorker;
+    if (happening != null) {
+      atWorker = null;
+      happening.run();
+    }
     RegisteredMemory real = memory instanceof CountedMemory counted ? counted.memory : memory;
     return new HookedWorker(fabric.worker(real));
   }

@@ -136,15 +136,12 @@ final class ByteRanges implements Overlay {
 
   /** Has the directory serve all keys that this process has by the table: READs their blocks. */
   void follow() {
-    ServedKeys all = given();
-    if (all.isNone() || isFollowed(all)) {
+    if (isFollowed(given())) {
       return;
     }
     try (Session labels = index().labels.session();
         Blobs blobs = new Blobs(index().space)) {
-      // Takes the labels on before the lock: that takes the turn, whose holder may wait for the
-      // lock.
-      labels.get(all.lowLabel());
+      takeLabelsOn(labels);
       lock(blobs.worker().backoff());
       try {
         follow(labels, blobs);
@@ -154,13 +151,36 @@ final class ByteRanges implements Overlay {
     }
   }
 
+  /**
+   * Takes on the labels that this process has by the table. That needs the turn, whose holder may
+   * wait for the lock of this object: so it is done before this is locked.
+   */
+  private void takeLabelsOn(Session labels) {
+    while (true) {
+      Partitioning seen = index().labels.partitioning();
+      ServedKeys all = ServedKeys.of(seen, number);
+      if (isFollowed(all)) {
+        return;
+      }
+      try {
+        labels.get(all.lowLabel());
+        return;
+      } catch (NotServedHereException e) {
+        if (index().labels.partitioning() == seen) {
+          throw e;
+        }
+        // Another thread has given them away since.
+      }
+    }
+  }
+
   /** As {@link #follow()}, by a thread that has locked this. */
   void follow(Session labels, Blobs blobs) {
     ServedKeys all = given();
-    ServedKeys has = index().directory.served();
-    if (all.isNone() || isFollowed(all)) {
+    if (isFollowed(all)) {
       return;
     }
+    ServedKeys has = index().directory.served();
     if (has.isNone()) {
       extend(all, all, labels, blobs);
       return;
@@ -183,6 +203,9 @@ final class ByteRanges implements Overlay {
   }
 
   private boolean isFollowed(ServedKeys all) {
+    if (all.isNone()) {
+      return true;
+    }
     ServedKeys has = index().directory.served();
     return all.beginsWith(has) && all.endsWith(has) && !has.isNone();
   }

@@ -100,11 +100,13 @@ class ByteMoversTest {
   private static @Nullable Void care(
       ByteMoves moves, SplittableRandom random, AtomicBoolean writing) {
     while (writing.get()) {
-      ByteIndex index = moves.indexes[random.nextInt(PROCESSES)];
-      switch (random.nextInt(4)) {
+      int number = random.nextInt(PROCESSES);
+      ByteIndex index = moves.indexes[number];
+      switch (random.nextInt(5)) {
         case 0 -> index.flush();
         case 1 -> index.giveMemoryBack();
         case 2 -> assertThat(index.space().usedBytes()).isPositive();
+        case 3 -> moves.refresh(number);
         default -> index.giveFreePlacesBack();
       }
     }

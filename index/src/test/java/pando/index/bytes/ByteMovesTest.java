@@ -23,6 +23,7 @@ import pando.index.BoundKey;
 import pando.index.Break;
 import pando.index.HookedFabric;
 import pando.index.MovablePartitions;
+import pando.index.NotServedHereException;
 import pando.index.Seeds;
 import pando.index.Threads;
 import pando.index.orca.OrcaOptions;
@@ -162,6 +163,28 @@ class ByteMovesTest {
         assertThat(moves.indexes[1].partitions().orElseThrow().moveBoundary(1, low)).isEqualTo(low);
       }
       assertThat(moves.table().epoch()).isEqualTo(epoch);
+    }
+  }
+
+  @Test
+  void shouldNameTheNewOwnerOfARangeThatLeavesBeforeItsBlocksAreRead() {
+    try (ByteMoves moves = new ByteMoves(2, POOL_BYTES, ByteMoves.options(0))) {
+      ByteIndex receiver = moves.indexes[1];
+      MemorySegment key = MemorySegment.ofArray(key('z'));
+      for (boolean isAsked : List.of(true, false)) {
+        BoundKey low = BoundKey.of(MemorySegment.ofArray(key('a')));
+        moves.indexes[0].partitions().orElseThrow().split(0, low, 1);
+        receiver.labels.changes().refreshPartitions();
+        moves.fabrics[1].hookWorker(
+            () -> receiver.partitions().orElseThrow().removeComputeServer(1));
+        if (!isAsked) {
+          receiver.ranges.follow();
+        }
+        assertThatThrownBy(() -> moves.sessions[1].get(key))
+            .isInstanceOf(NotServedHereException.class)
+            .hasMessageEndingWith("key=%s, computeServer=0", ByteArguments.text(key));
+        assertThat(moves.table().servers()).isEqualTo(1);
+      }
     }
   }
 
