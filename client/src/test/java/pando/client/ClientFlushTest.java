@@ -12,7 +12,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import pando.client.server.ClientService;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.local.LocalPool;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 import pando.index.Pools;
@@ -33,11 +35,12 @@ class ClientFlushTest {
   private static final InetSocketAddress FREE_PORT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
-  private final Fabric fabric = Pools.open(2, 16 << 20, 1);
+  private final LocalPool pool = LocalPool.start(Pools.options(16 << 20).withMemoryServers(2));
   private final List<DexIndex> indexes = new ArrayList<>();
   private final List<ClientService> services = new ArrayList<>();
 
   private void start(int number) {
+    Fabric fabric = pool.attach(new ComputeServer(number, 1), 1);
     DexIndex index =
         number == 0 ? OPTIONS.createAt(fabric, number) : OPTIONS.joinAt(fabric, number);
     indexes.add(index);
@@ -56,7 +59,7 @@ class ClientFlushTest {
   void close() {
     Closing.all(services.stream().<Runnable>map(service -> service::close).toList());
     Closing.all(indexes.reversed().stream().<Runnable>map(index -> index::close).toList());
-    fabric.close();
+    pool.close();
   }
 
   /** The one that it asks for routes does not know that another has given keys away. */

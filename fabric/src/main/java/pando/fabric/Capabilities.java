@@ -11,6 +11,8 @@ package pando.fabric;
  * @param remoteProcessor whether every verb costs time of the memory server's processors, not a
  *     CALL alone
  * @param fences whether this fabric can {@linkplain Fabric#fence fence} compute servers
+ * @param keepsPool whether the pool stays when this process ends: changes that are written to it
+ *     are not lost with the process
  * @param simulated whether the pool is simulated: only there may an index be opened that is known
  *     to lose keys, to show how it does
  */
@@ -20,4 +22,5 @@ public record Capabilities(
     int onChipBytes,
     boolean remoteProcessor,
     boolean fences,
+    boolean keepsPool,
     boolean simulated) {}

@@ -34,9 +34,10 @@ public interface Partitioned extends Metered, AutoCloseable {
   void flush();
 
   /**
-   * Returns the changes of this process that are in its memory alone. As a rule they are written
-   * within {@code write-back-interval}, a setting of the systems that keep changes; later if
-   * writing fails or does not keep up. A client has none, and neither has what is closed.
+   * Returns the changes of this process that would be lost with it, but not with the pool. As a
+   * rule they are written within {@code write-back-interval}, a setting of the systems that keep
+   * changes; later if writing fails or does not keep up. A client has none, and neither has what is
+   * closed, or has a pool that ends with this process.
    */
   Unwritten unwritten();
 

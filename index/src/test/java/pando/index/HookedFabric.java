@@ -334,6 +334,7 @@ public final class HookedFabric implements Fabric {
         onChipBytes,
         real.remoteProcessor(),
         real.fences(),
+        true,
         real.simulated());
   }
 

@@ -178,7 +178,7 @@ class PandoHttpTest {
     small.operate(1_000);
     try (Events events = new Events()) {
       Map<String, Double> first = numbers(events.next());
-      small.operate(1_000);
+      small.operate(4_000);
       Map<String, Double> second = numbers(events.next());
       assertThat(number(first, "opened")).isEqualTo(1);
       assertThat(number(second, "millis")).isGreaterThan(number(first, "millis"));

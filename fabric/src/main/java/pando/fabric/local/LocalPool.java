@@ -103,7 +103,7 @@ public final class LocalPool implements AutoCloseable {
    */
   public Fabric fabric(String name, long seed) {
     try {
-      return new MappedFabric(name, links(), seed, fences, null, this::close);
+      return new MappedFabric(name, links(), seed, fences, null, false, this::close);
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -111,9 +111,9 @@ public final class LocalPool implements AutoCloseable {
   }
 
   /**
-   * Returns a fabric of a compute server, which can be {@linkplain Fabric#fence fenced} by any
-   * other fabric of this pool. A CALL that it gives up, as it is not answered within 60 seconds or
-   * as the fabric is closed, is not waited for.
+   * Returns a fabric of a compute server, as if in a process of its own, which can be {@linkplain
+   * Fabric#fence fenced} by any other fabric of this pool. A CALL that it gives up, as it is not
+   * answered within 60 seconds or as the fabric is closed, is not waited for.
    *
    * @param computeServer the name of the compute server
    * @param seed start of the fabric's randomness
@@ -124,7 +124,7 @@ public final class LocalPool implements AutoCloseable {
   public Fabric attach(ComputeServer computeServer, long seed) {
     fences.checkAccepted(computeServer);
     Runnable ending = () -> attached.remove(computeServer);
-    Fabric fabric = new MappedFabric(NAME, links(), seed, fences, computeServer, ending);
+    Fabric fabric = new MappedFabric(NAME, links(), seed, fences, computeServer, true, ending);
     if (attached.putIfAbsent(computeServer, fabric) != null) {
       throw new IllegalStateException("a name that is in use: " + computeServer);
     }

@@ -20,6 +20,7 @@ public final class MappedFabric extends FabricBase {
   private final MemoryServerLink[] links;
   private final @Nullable Fences fences;
   private final @Nullable ComputeServer computeServer;
+  private final boolean keepsPool;
   private final Runnable ending;
   private final Set<MappedWorker> workers = ConcurrentHashMap.newKeySet();
 
@@ -31,6 +32,7 @@ public final class MappedFabric extends FabricBase {
    * @param seed start of all randomness
    * @param fences of all fabrics over the memory servers, {@code null} if others cannot be fenced
    * @param computeServer that it can be fenced by; {@code null} for none, or without fences
+   * @param keepsPool whether the memory servers stay when this process ends
    * @param ending releases the memory; run once, when the fabric is closed
    */
   public MappedFabric(
@@ -39,11 +41,13 @@ public final class MappedFabric extends FabricBase {
       long seed,
       @Nullable Fences fences,
       @Nullable ComputeServer computeServer,
+      boolean keepsPool,
       Runnable ending) {
     super(name, seed, computeServer);
     this.links = links.toArray(new MemoryServerLink[0]);
     this.fences = fences;
     this.computeServer = computeServer;
+    this.keepsPool = keepsPool;
     this.ending = ending;
   }
 
@@ -55,6 +59,7 @@ public final class MappedFabric extends FabricBase {
         ServerLayout.ON_CHIP_BYTES,
         false,
         fences != null,
+        keepsPool,
         false);
   }
 

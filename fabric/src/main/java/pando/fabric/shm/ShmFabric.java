@@ -45,7 +45,7 @@ public final class ShmFabric {
         shm.attach(name);
       }
       shm.monitor.start();
-      return new MappedFabric("shm", shm.links, seed, null, null, shm::end);
+      return new MappedFabric("shm", shm.links, seed, null, null, true, shm::end);
     } catch (RuntimeException | Error e) {
       shm.end();
       throw e;

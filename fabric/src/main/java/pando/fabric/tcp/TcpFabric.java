@@ -116,7 +116,7 @@ public final class TcpFabric extends FabricBase {
   public Capabilities capabilities() {
     boolean cas16 = Arrays.stream(servers).allMatch(RemoteServer::hasCas16);
     return new Capabilities(
-        Long.BYTES, cas16, ServerLayout.ON_CHIP_BYTES, true, admin != null, false);
+        Long.BYTES, cas16, ServerLayout.ON_CHIP_BYTES, true, admin != null, true, false);
   }
 
   @Override

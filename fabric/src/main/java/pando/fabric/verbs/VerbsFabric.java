@@ -122,6 +122,7 @@ public final class VerbsFabric extends FabricBase {
         ServerLayout.ON_CHIP_BYTES,
         false,
         control.capabilities().fences(),
+        true,
         false);
   }
 

@@ -156,6 +156,7 @@ public final class ByteIndex implements ByteStrings {
       this.sweeper = labels.fabric().background("pando-sweeper-bytes", this::sweep);
       this.writeBack =
           new WriteBack(
+              labels.fabric().capabilities().keepsPool(),
               options.labels().writeBackNanos(),
               sweeper::wake,
               sweeper::wakeAfter,
@@ -589,7 +590,7 @@ public final class ByteIndex implements ByteStrings {
     for (BlockEntry entry : unwritten) {
       bytes += entry.state().delta().size();
     }
-    return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
+    return writeBack.unwritten(bytes);
   }
 
   /**

@@ -78,6 +78,7 @@ final class DexServer extends HostedServer {
     this.sweeper = background(fabric, name, this::sweep, cache);
     this.writeBack =
         new WriteBack(
+            fabric.capabilities().keepsPool(),
             options.writeBackNanos(),
             sweeper::wake,
             sweeper::wakeAfter,
@@ -147,7 +148,7 @@ final class DexServer extends HostedServer {
   @Override
   protected synchronized Unwritten unwritten() {
     long bytes = isClosed ? 0 : cache.dirty().count() * layout.nodeBytes();
-    return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
+    return writeBack.unwritten(bytes);
   }
 
   /**

@@ -202,8 +202,8 @@ abstract class OrcaSettings<O extends OrcaSettings<O>> extends SystemOptions<O> 
   }
 
   /**
-   * Returns the greatest age of a change that is in local memory alone, in nanoseconds; 0: it waits
-   * without limit.
+   * Returns the greatest age of a change that is in local memory alone, in nanoseconds; 0, or where
+   * the pool ends with the process: it waits without limit.
    */
   public long writeBackNanos() {
     return (long) settings().number(WRITE_BACK_INTERVAL);

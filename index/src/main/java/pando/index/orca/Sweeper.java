@@ -32,7 +32,12 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
     this.deltas = store.deltas;
     this.passes = passes;
     this.writeBack =
-        new WriteBack(store.options.writeBackNanos(), this::wake, this::wakeAfter, this::opened);
+        new WriteBack(
+            store.fabric.capabilities().keepsPool(),
+            store.options.writeBackNanos(),
+            this::wake,
+            this::wakeAfter,
+            this::opened);
     records.newer().onSet(writeBack::note);
     entries.unmerged().onSet(writeBack::note);
   }
@@ -61,8 +66,7 @@ final class Sweeper extends HostedTask<OrcaContext, OrcaSweep> {
 
   /** Returns what is in local memory alone: keys and values. */
   Unwritten unwritten() {
-    long bytes = unwrittenBytes();
-    return bytes == 0 ? Unwritten.NONE : new Unwritten(bytes, writeBack.ageNanosMax());
+    return writeBack.unwritten(unwrittenBytes());
   }
 
   private long unwrittenBytes() {

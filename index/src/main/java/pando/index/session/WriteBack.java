@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.index.Unwritten;
 
 /**
  * When a background task writes back what is changed in local memory alone. Thread-safe where a
@@ -19,6 +20,9 @@ public final class WriteBack {
    * an interval, if a sweep takes no longer than half of one. Where nothing is changed the task
    * rests, and a value that is changed again and again is written twice in an interval.
    *
+   * A pool that ends with this process gets nothing by it: there the task rests for good, and
+   * changes wait for what else writes them.
+   *
    * What an operation holds is left out, and swept again soon; what fails waits for half an
    * interval, and so does a sweep that cannot begin.
    */
@@ -26,6 +30,7 @@ public final class WriteBack {
   /** What was left out is swept again after one of so many parts of half an interval. */
   private static final int SOON_PART = 8;
 
+  private final boolean keepsPool;
   private final long halfNanos;
   private final Runnable wake;
   private final LongConsumer wakeAfter;
@@ -55,6 +60,7 @@ public final class WriteBack {
   /**
    * Creates a schedule.
    *
+   * @param keepsPool whether the pool stays when this process ends
    * @param intervalNanos greatest age of a change that is not in the pool; 0: changes wait for what
    *     else writes them
    * @param wake wakes the task
@@ -62,8 +68,13 @@ public final class WriteBack {
    * @param open opens what the task sweeps by, in its first step
    */
   public WriteBack(
-      long intervalNanos, Runnable wake, LongConsumer wakeAfter, Supplier<? extends Sweep> open) {
-    this.halfNanos = Math.ceilDiv(intervalNanos, 2);
+      boolean keepsPool,
+      long intervalNanos,
+      Runnable wake,
+      LongConsumer wakeAfter,
+      Supplier<? extends Sweep> open) {
+    this.keepsPool = keepsPool;
+    this.halfNanos = keepsPool ? Math.ceilDiv(intervalNanos, 2) : 0;
     this.wake = wake;
     this.wakeAfter = wakeAfter;
     this.open = open;
@@ -85,10 +96,15 @@ public final class WriteBack {
   }
 
   /**
-   * Returns how long ago, at the most, changes were made that are not in the pool, in nanoseconds;
-   * {@link Long#MAX_VALUE} if there is no interval.
+   * Returns what would be lost with this process, but not with the pool.
+   *
+   * @param bytes of what is changed in local memory alone
    */
-  public long ageNanosMax() {
+  public Unwritten unwritten(long bytes) {
+    return keepsPool && bytes > 0 ? new Unwritten(bytes, ageNanosMax()) : Unwritten.NONE;
+  }
+
+  private long ageNanosMax() {
     if (halfNanos == 0) {
       return Long.MAX_VALUE;
     }

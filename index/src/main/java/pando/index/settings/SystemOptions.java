@@ -39,7 +39,8 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
           "write-back-interval",
           "1s",
           3.6e12,
-          "greatest age of a change that is in local memory alone; 0: it waits without limit");
+          "greatest age of a change that is in local memory alone; 0, or where the pool ends with"
+              + " the process: it waits without limit");
 
   private static final String MERGE_SHARE = "merge-share";
 

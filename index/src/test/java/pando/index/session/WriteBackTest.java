@@ -26,7 +26,7 @@ class WriteBackTest {
 
   private int steps;
   private final WriteBack writeBack =
-      new WriteBack(INTERVAL, () -> wakes++, delays::add, this::open);
+      new WriteBack(true, INTERVAL, () -> wakes++, delays::add, this::open);
 
   private Worker worker() {
     return (Worker)
@@ -87,7 +87,7 @@ class WriteBackTest {
     }
     assertThat(steps).isEqualTo(2);
     assertThat(writeBack.step()).isFalse();
-    assertThat(writeBack.ageNanosMax()).isZero();
+    assertThat(writeBack.unwritten(1).nanosMax()).isZero();
   }
 
   @Test
@@ -110,7 +110,7 @@ class WriteBackTest {
     assertFails();
     assertThat(wakes).isZero();
     assertThat(delays).containsExactly(HALF);
-    assertThat(writeBack.ageNanosMax()).isEqualTo(HALF);
+    assertThat(writeBack.unwritten(1).nanosMax()).isEqualTo(HALF);
     assertThat(writeBack.step()).as("before that time").isFalse();
     assertWrites();
   }

@@ -81,6 +81,7 @@ public final class SimFabric implements Fabric {
         real.onChipBytes(),
         pool.network().hasRemoteProcessor(),
         true,
+        true,
         true);
   }
 
