@@ -26,7 +26,6 @@ public final class MapSession<K, V> implements AutoCloseable {
   }
 
   private Entries<K, V> usable() {
-    StackRoom.MAPS.check();
     map.checkOpen();
     if (reading) {
       throw new IllegalStateException("a session must not be used by its own reader");
@@ -37,6 +36,11 @@ public final class MapSession<K, V> implements AutoCloseable {
   private Entries<K, V> at(K key) {
     usable().seek(checked(key, "key"));
     return entries;
+  }
+
+  private Entries<K, V> toChangeAt(K key) {
+    StackRoom.MAPS.check();
+    return at(key);
   }
 
   private static <T> T checked(T argument, String name) {
@@ -73,41 +77,43 @@ public final class MapSession<K, V> implements AutoCloseable {
 
   /** As {@link PandoMap#put}. */
   public @Nullable V put(K key, V value) {
-    return at(key).put(checked(value, "value"));
+    return toChangeAt(key).put(checked(value, "value"));
   }
 
   /** As {@link PandoMap#putIfAbsent}. */
   public @Nullable V putIfAbsent(K key, V value) {
-    return at(key).putIfAbsent(checked(value, "value"));
+    return toChangeAt(key).putIfAbsent(checked(value, "value"));
   }
 
   /** As {@link PandoMap#replace(Object, Object)}. */
   public @Nullable V replace(K key, V value) {
-    return at(key).replace(checked(value, "value"));
+    return toChangeAt(key).replace(checked(value, "value"));
   }
 
   /** As {@link PandoMap#replace(Object, Object, Object)}. */
   public boolean replace(K key, V expected, V value) {
-    return at(key).replace(checked(expected, "expected"), checked(value, "value"));
+    return toChangeAt(key).replace(checked(expected, "expected"), checked(value, "value"));
   }
 
   /** As {@link PandoMap#remove(Object)}. */
   public @Nullable V remove(K key) {
-    return at(key).remove();
+    return toChangeAt(key).remove();
   }
 
   /** As {@link PandoMap#remove(Object, Object)}. */
   public boolean remove(K key, V expected) {
-    return at(key).remove(checked(expected, "expected"));
+    return toChangeAt(key).remove(checked(expected, "expected"));
   }
 
   /** As {@link PandoMap#floorEntry}. */
   public Map.@Nullable Entry<K, V> floorEntry(K key) {
+    StackRoom.MAPS.check();
     return usable().near(checked(key, "key"), true, true, map.all());
   }
 
   /** As {@link PandoMap#ceilingEntry}. */
   public Map.@Nullable Entry<K, V> ceilingEntry(K key) {
+    StackRoom.MAPS.check();
     return usable().near(checked(key, "key"), false, true, map.all());
   }
 

@@ -38,11 +38,6 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   // Operations on one key are references to methods, as a lambda that captures would be allocated.
 
-  /** Finds or removes the entry of a key. */
-  private interface Finding<K, V> {
-    @Nullable V in(Entries<K, V> entries);
-  }
-
   /** Stores the value of a key. */
   private interface Storing<K, V> {
     @Nullable V in(Entries<K, V> entries, V value);
@@ -57,17 +52,6 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
   private interface Search<K, V, R> {
     @Nullable R in(
         Entries<K, V> entries, @Nullable K key, boolean down, boolean included, Bounds bounds);
-  }
-
-  private @Nullable V find(Object key, Finding<K, V> finding) {
-    K wanted = key(key);
-    int place = sessions.claim();
-    try {
-      Entries<K, V> entries = sessions.get(place);
-      return seek(entries, wanted) ? finding.in(entries) : null;
-    } finally {
-      sessions.release(place);
-    }
   }
 
   private @Nullable V store(K key, V value, Storing<K, V> storing) {
@@ -140,13 +124,20 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   @Override
   public @Nullable V get(Object key) {
-    return find(key, Entries::get);
+    K wanted = key(key);
+    int place = sessions.claimToRead();
+    try {
+      Entries<K, V> entries = sessions.get(place);
+      return seek(entries, wanted) ? entries.get() : null;
+    } finally {
+      sessions.release(place);
+    }
   }
 
   @Override
   public boolean containsKey(Object key) {
     K wanted = key(key);
-    int place = sessions.claim();
+    int place = sessions.claimToRead();
     try {
       Entries<K, V> entries = sessions.get(place);
       return seek(entries, wanted) && entries.contains();
@@ -192,7 +183,14 @@ class RangeMap<K, V> extends AbstractMap<K, V> implements ConcurrentNavigableMap
 
   @Override
   public @Nullable V remove(Object key) {
-    return find(key, Entries::remove);
+    K wanted = key(key);
+    int place = sessions.claim();
+    try {
+      Entries<K, V> entries = sessions.get(place);
+      return seek(entries, wanted) ? entries.remove() : null;
+    } finally {
+      sessions.release(place);
+    }
   }
 
   @Override

@@ -81,6 +81,19 @@ final class SessionPool<K, V> implements AutoCloseable {
    */
   int claim() {
     StackRoom.MAPS.check();
+    return claimed();
+  }
+
+  /**
+   * As {@link #claim()}, for one operation of the index that has nothing to undo: it checks itself
+   * that the stack has room.
+   */
+  int claimToRead() {
+    StackRoom.RETURNS.check();
+    return claimed();
+  }
+
+  private int claimed() {
     int home = home();
     int place = claims.compareAndSet(home * STRIDE, FREE, CLAIMED) ? home : claimAnother(home);
     if (ended != null || sessions[place] == null) {
@@ -115,6 +128,7 @@ final class SessionPool<K, V> implements AutoCloseable {
   private void open(int place) {
     try {
       checkOpen();
+      StackRoom.MAPS.check();
       opened(place);
     } catch (Throwable e) {
       release(place);

@@ -24,6 +24,9 @@ import java.lang.invoke.MethodHandles;
  * check, too, when they undo what it did.
  */
 public interface StackRoom {
+  /** To give back what was borrowed for a single operation, which checks by itself. */
+  StackRoom RETURNS = ofKilobytes(8);
+
   /** For an operation on an index of words, or a change of an index as a whole. */
   StackRoom WORDS = ofKilobytes(24);
 

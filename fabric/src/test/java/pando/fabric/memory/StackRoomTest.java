@@ -23,7 +23,7 @@ class StackRoomTest {
   private int refused;
 
   static List<StackRoom> rooms() {
-    return List.of(StackRoom.WORDS, StackRoom.STRINGS, StackRoom.MAPS);
+    return List.of(StackRoom.RETURNS, StackRoom.WORDS, StackRoom.STRINGS, StackRoom.MAPS);
   }
 
   @ParameterizedTest
