@@ -95,18 +95,18 @@ final class SimulateCommandTest extends CommandFixture {
   }
 
   @Test
-  void shouldSimulateLookupsOfSeveralKeysAtATime() {
+  void shouldSimulateOperationsOnSeveralKeysAtATime() {
     int status =
         execute(
             "simulate",
             "--index=deft",
-            "--workload=multi-get,store-only",
+            "--workload=multi-get,store-only,multi-put",
             "--records=20K",
             "--warmup=1K",
             "--threads=2",
             "--duration=300us");
     assertThat(status).as(err.toString()).isZero();
-    assertThat(out.toString()).contains("multi-get", "store-only");
+    assertThat(out.toString()).contains("multi-get", "store-only", "multi-put");
   }
 
   @Test

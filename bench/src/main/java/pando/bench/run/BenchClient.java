@@ -40,7 +40,7 @@ final class BenchClient {
   private final int batchSize;
   private final Batch batch = new Batch();
   private final ScanLog scans;
-  private final GroupLookups groups;
+  private final Groups groups;
   private final int keysAtOnce;
 
   BenchClient(
@@ -61,7 +61,7 @@ final class BenchClient {
     this.activity = activity;
     batchSize = workload.scans() ? SCAN_BATCH : Batch.CAPACITY;
     scans = new ScanLog(workload.scans() ? SCAN_BATCH : 0);
-    groups = new GroupLookups(access, ledger, checker);
+    groups = new Groups(access, ledger, checker);
     keysAtOnce = workload.keysAtOnce();
   }
 
@@ -127,7 +127,7 @@ final class BenchClient {
     }
   }
 
-  /** The latency of a lookup is its share of the time that its group takes. */
+  /** The latency of an operation is its share of the time that its group takes. */
   private void runGroups(Measurement measurement) {
     for (int i = 0; i < batch.size(); i += keysAtOnce) {
       int keys = Math.min(keysAtOnce, batch.size() - i);

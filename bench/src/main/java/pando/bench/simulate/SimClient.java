@@ -38,7 +38,7 @@ final class SimClient {
    * Creates a client.
    *
    * @param scanEnd greatest key that scans may read
-   * @param keysAtOnce keys that are looked up together, 1 if each is by itself
+   * @param keysAtOnce keys that are looked up, or stored, together; 1 if each is by itself
    */
   SimClient(
       int number,
@@ -71,9 +71,10 @@ final class SimClient {
 
   /** Runs operations until the time is over. */
   void run() {
+    int size = Math.max(BATCH, keysAtOnce);
     while (true) {
-      stream.fill(batch, BATCH);
-      for (int i = 0; i < BATCH; i += keysAtOnce) {
+      stream.fill(batch, size);
+      for (int i = 0; i < size; i += keysAtOnce) {
         if (!meter.isRunning()) {
           return;
         }
@@ -104,7 +105,11 @@ final class SimClient {
 
   private void operate(int index, int count) {
     if (keysAtOnce > 1) {
-      getAll(index, count);
+      if (batch.operation(index) == WorkloadOperation.STORE) {
+        putAll(index, count);
+      } else {
+        getAll(index, count);
+      }
       return;
     }
     long record = batch.record(index);
@@ -140,6 +145,14 @@ final class SimClient {
       checkFound(batch.key(i), found[i]);
       sequences.check(batch.key(i), values[i], least[i]);
     }
+  }
+
+  private void putAll(int from, int count) {
+    for (int i = from; i < from + count; i++) {
+      values[i] = Records.value(batch.key(i), 0);
+    }
+    session.putAll(batch.keys(), from, count, values);
+    inserted += count;
   }
 
   private void update(long record, long key) {

@@ -37,6 +37,18 @@ public interface Access extends AutoCloseable {
     }
   }
 
+  /**
+   * Stores several keys that are not there.
+   *
+   * @param from place of the first
+   * @param values each at the same place as its key
+   */
+  default void putAll(long[] keys, int from, int count, long[] values) {
+    for (int i = from; i < from + count; i++) {
+      store(keys[i], values[i]);
+    }
+  }
+
   /** Visits entries in ascending order, from and to inclusive; returns how many. */
   long scan(long from, long to, long limit, EntryVisitor visitor);
 

@@ -36,6 +36,11 @@ record SessionAccess(Session session) implements Access {
   }
 
   @Override
+  public void putAll(long[] keys, int from, int count, long[] values) {
+    session.putAll(keys, from, count, values);
+  }
+
+  @Override
   public long scan(long from, long to, long limit, EntryVisitor visitor) {
     return session.scan(from, to, limit, visitor);
   }

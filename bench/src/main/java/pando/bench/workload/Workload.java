@@ -51,7 +51,19 @@ public enum Workload {
   MULTI_GET(100, 0, 0, 0) {
     @Override
     public int keysAtOnce() {
-      return KEYS_AT_ONCE;
+      return LOOKED_UP_AT_ONCE;
+    }
+  },
+  /** As {@link #STORE_ONLY}, many keys at a time; each counts as an operation. */
+  MULTI_PUT(0, 0, 100, 0) {
+    @Override
+    WorkloadOperation draw(SplittableRandom random) {
+      return WorkloadOperation.STORE;
+    }
+
+    @Override
+    public int keysAtOnce() {
+      return Batch.CAPACITY;
     }
   },
   /** Half lookups that are followed by an update of the same record. */
@@ -60,7 +72,7 @@ public enum Workload {
   /** Records that a scan reads at the most. */
   public static final int SCAN_LENGTH_MAX = 100;
 
-  private static final int KEYS_AT_ONCE = 32;
+  private static final int LOOKED_UP_AT_ONCE = 32;
 
   /** What {@code all} stands for, in the order of the paper. */
   public static final List<Workload> ALL =
@@ -108,7 +120,7 @@ public enum Workload {
     return scans > 0;
   }
 
-  /** Returns how many keys are looked up together, 1 if each is by itself. */
+  /** Returns how many keys are looked up, or stored, together; 1 if each is by itself. */
   public int keysAtOnce() {
     return 1;
   }
