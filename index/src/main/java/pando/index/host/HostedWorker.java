@@ -15,8 +15,8 @@ import pando.index.session.Request;
  * session's thread may use it.
  */
 public abstract class HostedWorker extends GatedWorker {
-  /** Keys that are touched before the first of them is stored. */
-  private static final int TOUCHED = 32;
+  /** Most keys that are touched before the first of them is stored. */
+  protected static final int TOUCHED = 32;
 
   private final WorkerContext context;
   private final NeighbourSearch neighbours;

@@ -56,6 +56,10 @@ final class OrcaWorker extends HostedWorker {
   private final boolean admitsNeighbours;
   private final VerbList list = new VerbList();
   private final int[] later = new int[OrcaContext.SEGMENTS];
+
+  /** Of keys that are touched, the entries of their leaves, then the deltas. */
+  private final int[] leaves = new int[TOUCHED];
+
   private Wanted[] together = {};
   private int claims;
 
@@ -175,7 +179,7 @@ final class OrcaWorker extends HostedWorker {
     int claimed = 0;
     int left = 0;
     list.clear();
-    touch(wanted, from, to);
+    touched = touchRecords(wanted, from, to);
     for (int i = from; i < to; i++) {
       if (findCached(wanted.key(i))) {
         wanted.set(i, probe.kind != RecordCache.ABSENT, probe.value);
@@ -198,14 +202,34 @@ final class OrcaWorker extends HostedWorker {
     }
   }
 
-  /** {@inheritDoc} That is the bucket of each key. */
+  /** {@inheritDoc} That is the bucket of each key, and the entry and the delta of its leaf. */
   @Override
   protected void touch(KeyGroups wanted, int from, int to) {
+    touched = touchRecords(wanted, from, to) + touchLeaves(wanted, from, to);
+  }
+
+  private long touchRecords(KeyGroups wanted, int from, int to) {
     long sum = 0;
     for (int i = from; i < to; i++) {
       sum += records.touch(wanted.key(i));
     }
-    touched = sum;
+    return sum;
+  }
+
+  /** Takes each step for all keys, as the next one has to wait for what it reads. */
+  private long touchLeaves(KeyGroups wanted, int from, int to) {
+    LeafEntries entries = directory.entries();
+    for (int i = from; i < to; i++) {
+      leaves[i - from] = directory.entryOf(wanted.key(i));
+    }
+    for (int i = from; i < to; i++) {
+      leaves[i - from] = LeafEntries.delta(entries.version(leaves[i - from]));
+    }
+    long sum = 0;
+    for (int i = from; i < to; i++) {
+      sum += deltas.touch(leaves[i - from]);
+    }
+    return sum;
   }
 
   /** Looks for a key in the cache; does not wait for the session that has claimed it. */

@@ -41,6 +41,8 @@ public final class Deltas {
   /** Records that are searched one after the other. */
   private static final int GROUP = 16;
 
+  private static final int RECORDS_OF_LINE = 4;
+
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
   private static final int SHARE_LEFT_WHEN_NEARLY_SHORT = 6;
 
@@ -149,6 +151,18 @@ public final class Deltas {
       index += keyAt(records, i) < key ? 1 : 0;
     }
     return index < count && keyAt(records, index) == key ? index : -1 - index;
+  }
+
+  /** Reads from each line of a block's records, whatever is there. */
+  public long touch(int block) {
+    long sum = 0;
+    if (block != NONE) {
+      long records = DeltaBlock.recordsAt(memory, block);
+      for (int i = 0; i < count(block); i += RECORDS_OF_LINE) {
+        sum += keyAt(records, i);
+      }
+    }
+    return sum;
   }
 
   private long keyAt(long records, int index) {
