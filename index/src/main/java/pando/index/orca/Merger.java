@@ -42,11 +42,13 @@ final class Merger extends HostedTask<OrcaContext, OrcaMerges> {
     return new OrcaMerges(context);
   }
 
-  /** Merges some leaves if memory for deltas is nearly short. */
+  /**
+   * Merges some leaves until memory for deltas is eased, so that the tasks are woken less often.
+   */
   @Override
   protected boolean step() {
     int leaves = 0;
-    while (leaves < LEAVES && deltas.isNearlyShort() && attempt(this::merge)) {
+    while (leaves < LEAVES && !deltas.isEased() && attempt(this::merge)) {
       leaves++;
     }
     if (deltas.isNearlyShort()) {

@@ -46,6 +46,9 @@ public final class Deltas {
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
   private static final int SHARE_LEFT_WHEN_NEARLY_SHORT = 6;
 
+  /** Share of the bytes by which fewer are used than where memory is nearly short. */
+  private static final int SHARE_OF_EASE = 32;
+
   private final CacheParts parts;
   private final MemorySegment memory;
   private final Slabs slabs;
@@ -113,6 +116,12 @@ public final class Deltas {
   /** Returns whether memory is going to be short: more than 5/6 of the bytes are used. */
   public boolean isNearlyShort() {
     return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_NEARLY_SHORT;
+  }
+
+  /** Returns whether memory would not be nearly short again after a few changes. */
+  public boolean isEased() {
+    long bytes = bytes();
+    return bytesUsed() <= bytes - bytes / SHARE_LEFT_WHEN_NEARLY_SHORT - bytes / SHARE_OF_EASE;
   }
 
   /** Returns whether more than 7/8 of the bytes are used, so that leaves should be merged. */
