@@ -132,9 +132,9 @@ final class BenchChoices {
             + " (updates), ycsb-d (5 %% inserts, lookups of the latest), ycsb-e (95 %% scans of 1"
             + " to 100, 5 %% inserts), ycsb-f (50 %% lookups followed by an update), store-only"
             + " (inserts by an operation that does not say whether the key was there), multi-get"
-            + " (lookups of 32 keys at a time, each of them counted as an operation) and multi-put"
-            + " (likewise, inserts of 256 keys). YCSB's A, B and C are write-intensive,"
-            + " read-intensive and read-only.";
+            + " (lookups of 32 keys at a time, each of them counted as an operation), multi-put"
+            + " (likewise, inserts of 256 keys) and scan-update (50 %% scans of 100, 50 %%"
+            + " updates). YCSB's A, B and C are write-intensive, read-intensive and read-only.";
 
     private static final String ALL = "all";
 

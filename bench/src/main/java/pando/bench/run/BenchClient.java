@@ -42,6 +42,10 @@ final class BenchClient {
   private final ScanLog scans;
   private final Groups groups;
   private final int keysAtOnce;
+  private final boolean updates;
+
+  /** The ledger's words of a batch's records before its operations. */
+  private final int[] words = new int[Batch.CAPACITY];
 
   BenchClient(
       Access access,
@@ -63,6 +67,7 @@ final class BenchClient {
     scans = new ScanLog(workload.scans() ? SCAN_BATCH : 0);
     groups = new Groups(access, ledger, checker);
     keysAtOnce = workload.keysAtOnce();
+    updates = workload.updates();
   }
 
   /**
@@ -106,12 +111,12 @@ final class BenchClient {
     measurement.verified = checker.verified() - verifiedBefore;
   }
 
-  /** Draws a batch, and brings the ledger's words into the processor's cache. */
+  /** Draws a batch, and reads the ledger's words, so that they are in the processor's cache. */
   private void draw(int size) {
     stream.fill(batch, size);
     for (int i = 0; i < size; i++) {
       if (!batch.operation(i).adds()) {
-        ledger.word(batch.record(i));
+        words[i] = ledger.word(batch.record(i));
       }
     }
   }
@@ -178,7 +183,11 @@ final class BenchClient {
   private void checkScans() {
     for (int i = 0, scan = 0; i < batch.size(); i++) {
       if (batch.operation(i) == WorkloadOperation.SCAN) {
-        checker.scan(batch.key(i), batch.length(i), scans, scan++);
+        if (updates) {
+          checker.scanBesideUpdates(batch.key(i), batch.length(i), scans, scan++, words[i]);
+        } else {
+          checker.scan(batch.key(i), batch.length(i), scans, scan++);
+        }
       }
     }
     scans.clear();

@@ -65,27 +65,63 @@ final class Checker {
     inserted++;
   }
 
-  /** Checks a scan of so many records from the key of one that is there. */
+  /** Checks a scan of so many records, none of which is updated, from the key of one. */
   void scan(long from, int length, ScanLog log, int scan) {
+    scan(from, length, log, scan, this::entry);
+  }
+
+  /**
+   * Checks a scan of so many records, which clients update, from the key of one. Of the others it
+   * is not known which values were old when the scan began.
+   *
+   * @param before the ledger's word of the first record before the scan
+   */
+  void scanBesideUpdates(long from, int length, ScanLog log, int scan, int before) {
+    scan(
+        from,
+        length,
+        log,
+        scan,
+        (key, value) -> entry(key, value, key == from ? Ledger.finished(before) : 0));
+  }
+
+  private void scan(long from, int length, ScanLog log, int scan, Entry entry) {
     scans.begin(from, length);
     for (int i = log.begin(scan); i < log.end(scan); i++) {
       scans.entry(log.key(i));
-      entry(log.key(i), log.value(i));
+      entry.check(log.key(i), log.value(i));
     }
     scans.end();
   }
 
+  /** Checks an entry. */
+  private interface Entry {
+    void check(long key, long value);
+  }
+
+  /** Checks an entry that clients update, whose sequence is not less than one. */
+  private void entry(long key, long value, int least) {
+    long record = existing(key, value);
+    checkSequence(key, value, least, Ledger.begun(dataset.ledger().word(record)));
+    verified++;
+  }
+
   /** Checks an entry that no client is updating. */
   void entry(long key, long value) {
-    long record = dataset.records().record(key);
-    if (!inserts.mayExist(record)) {
-      throw wrong("a record was never stored", "key=" + key + ", value=" + value);
-    }
-    int sequence = dataset.sequence(record);
+    int sequence = dataset.sequence(existing(key, value));
     if (value != Records.value(key, sequence)) {
       checkSequence(key, value, sequence, sequence);
     }
     verified++;
+  }
+
+  /** Returns the record of a key that was found. */
+  private long existing(long key, long value) {
+    long record = dataset.records().record(key);
+    if (!inserts.mayExist(record)) {
+      throw wrong("a record was never stored", "key=" + key + ", value=" + value);
+    }
+    return record;
   }
 
   private void checkSequence(long key, long value, int first, int last) {

@@ -66,6 +66,8 @@ public enum Workload {
       return Batch.CAPACITY;
     }
   },
+  /** Half scans, half updates. */
+  SCAN_UPDATE(0, 50, 0, 50),
   /** Half lookups that are followed by an update of the same record. */
   YCSB_F(50, 0, 0, 0, 50);
 
@@ -110,9 +112,14 @@ public enum Workload {
     return inserts > 0;
   }
 
+  /** Returns whether the workload changes values of records. */
+  public boolean updates() {
+    return updates > 0 || modifies > 0;
+  }
+
   /** Returns whether the workload changes nothing. */
   public boolean isReadOnly() {
-    return updates == 0 && modifies == 0 && inserts == 0;
+    return !updates() && inserts == 0;
   }
 
   /** Returns whether the workload scans. */

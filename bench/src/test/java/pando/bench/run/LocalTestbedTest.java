@@ -38,6 +38,7 @@ final class LocalTestbedTest {
       switch (workload) {
         case INSERT_ONLY, STORE_ONLY, MULTI_PUT -> assertThat(measured.verified).isZero();
         case INSERT_INTENSIVE -> assertThat(measured.verified).isBetween(14_000L, 16_000L);
+        case SCAN_UPDATE -> assertThat(measured.verified).isGreaterThan(30_000 * 45);
         case SCAN_INTENSIVE -> assertThat(measured.verified).isGreaterThan(30_000 * 80);
         case YCSB_E -> assertThat(measured.verified).isGreaterThan(30_000 * 40);
         case YCSB_F -> assertThat(measured.verified).isBetween(44_000L, 46_000L);

@@ -39,6 +39,7 @@ final class OperationStreamTest {
           case SCAN_INTENSIVE -> Map.of(WorkloadOperation.SCAN, 95, WorkloadOperation.INSERT, 5);
           case INSERT_ONLY -> Map.of(WorkloadOperation.INSERT, 100);
           case STORE_ONLY, MULTI_PUT -> Map.of(WorkloadOperation.STORE, 100);
+          case SCAN_UPDATE -> Map.of(WorkloadOperation.SCAN, 50, WorkloadOperation.UPDATE, 50);
           case MULTI_GET -> Map.of(WorkloadOperation.LOOKUP, 100);
           case READ_INTENSIVE_2 ->
               Map.of(WorkloadOperation.LOOKUP, 95, WorkloadOperation.INSERT, 5);

@@ -15,6 +15,7 @@ import pando.index.orca.directory.LeafView;
 import pando.index.orca.images.ImageCache;
 import pando.index.orca.leaf.LeafLayout;
 import pando.index.orca.leaf.Segment;
+import pando.index.orca.records.Probe;
 import pando.index.orca.records.RecordCache;
 
 /**
@@ -40,12 +41,17 @@ final class LeafRange {
 
   private static final int LINE_BYTES = 64;
 
+  /** Kinds of records that are newer than leaf and delta, one bit each. */
+  private static final int NEWER =
+      1 << RecordCache.DIRTY | 1 << RecordCache.CLEANING | 1 << RecordCache.DELTA_NEWER;
+
   private final LeafEntries entries;
   private final Deltas deltas;
   private final ImageCache images;
   private final Worker worker;
   private final Backoff backoff;
-  private final RecordWay record;
+  private final RecordCache records;
+  private final Probe probe;
   private final MemorySegment memory;
   private final long buffer;
   private final PoolView pool = new PoolView();
@@ -87,7 +93,8 @@ final class LeafRange {
     this.images = context.images;
     this.worker = context.worker;
     this.backoff = worker.backoff();
-    this.record = new RecordWay(context);
+    this.records = context.records;
+    this.probe = new Probe(context.worker.backoff());
     this.memory = context.memory;
     this.buffer = buffer;
     this.view = new LeafView(context.directory, backoff);
@@ -307,16 +314,12 @@ final class LeafRange {
     if (PlantedBug.SCAN_OF_LEAF || LeafEntries.dirty(entries.control(view.entry)) == 0) {
       return;
     }
-    touched = record.records.touch(keys, 0, count);
+    touched = records.touch(keys, 0, count);
     for (int i = 0; i < count; i++) {
-      record.lock(keys[i]);
-      int kind = record.kind();
-      if (kind == RecordCache.DIRTY
-          || kind == RecordCache.CLEANING
-          || kind == RecordCache.DELTA_NEWER) {
-        values[i] = record.value();
+      // A look that raises no count, and locks nothing: the version is compared afterwards.
+      if (records.peek(keys[i], probe) && (NEWER >>> probe.kind & 1) != 0) {
+        values[i] = probe.value;
       }
-      record.unlock();
     }
   }
 
