@@ -32,6 +32,14 @@ final class Agent {
   /** Share of a change after which the estimate of a range's entries is written again. */
   private static final double REWRITTEN_AT = 0.25;
 
+  /**
+   * Shortest time after which a range's entries are estimated again where they have not changed.
+   */
+  private static final long ESTIMATED_SOON_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Longest time after which a range's entries are estimated again, as READs may be needed. */
+  private static final long ESTIMATED_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(8);
+
   /** How long a compute server waits before it asks again for a range that it was not given. */
   private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -77,6 +85,12 @@ final class Agent {
 
   /** The compute servers, and about how many entries they had, when it asked for a range. */
   private List<Member> askedAmong = List.of();
+
+  private long estimated;
+  private long estimatedAt;
+
+  /** When entries are estimated again: later and later as long as the estimate stays. */
+  private long estimatePause;
 
   private long writtenAt;
   private boolean hasAsked;
@@ -354,11 +368,11 @@ final class Agent {
   }
 
   private void writeMember(ClusterState.Versioned<Member> written) {
-    long entries = removed ? 0 : estimate();
+    long entries = removed ? 0 : estimate(written.value().entries());
     long before = written.value().entries();
     Unwritten unwritten = index.unwritten();
     if (!written.value().isServing()
-        || Math.abs(entries - before) > REWRITTEN_AT * before
+        || isOther(entries, before)
         || isNews(unwritten, written.value().unwritten())) {
       Member serving = written.value().serving(address, entries, unwritten);
       if (state.writeMember(serving, written.version())) {
@@ -377,6 +391,24 @@ final class Agent {
 
   private static int order(Unwritten unwritten) {
     return Long.SIZE - Long.numberOfLeadingZeros(unwritten.bytes());
+  }
+
+  private static boolean isOther(long entries, long before) {
+    return Math.abs(entries - before) > REWRITTEN_AT * before;
+  }
+
+  /** Returns about how many entries it has, as it was some seconds ago if that was announced. */
+  private long estimate(long announced) {
+    long now = host.nanoTime();
+    if (now - estimatedAt >= estimatePause) {
+      estimated = estimate();
+      estimatedAt = now;
+      estimatePause =
+          isOther(estimated, announced)
+              ? 0
+              : Math.min(Math.max(2 * estimatePause, ESTIMATED_SOON_NANOS), ESTIMATED_AGAIN_NANOS);
+    }
+    return estimated;
   }
 
   private long estimate() {
