@@ -365,11 +365,15 @@ final class BlockChanges {
 
   private void set(BlockEntry entry, BlockState next) {
     BlockDelta changes = entry.state().delta();
+    boolean waited = changes.count() > 0;
+    boolean waits = next.delta().count() > 0;
+    if (waits && !waited) {
+      index.unwritten.add(entry);
+    }
     entry.setState(next);
     index.deltas.count(changes, next.delta());
-    if (changes.count() == 0 && next.delta().count() > 0 && !entry.isQueued()) {
-      entry.setQueued(true);
-      index.unwritten.add(entry);
+    if (waited && !waits) {
+      index.unwritten.remove(entry);
     }
     index.writeBack.note();
   }

@@ -30,9 +30,6 @@ final class BlockEntry {
   @SuppressWarnings("unused") // Used through LATCHED.
   private volatile boolean latched;
 
-  /** Whether it is in the queue of blocks with unwritten changes. */
-  private volatile boolean queued;
-
   /** Whether the copy was used since the cache last looked. */
   private boolean used;
 
@@ -55,14 +52,6 @@ final class BlockEntry {
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
-  }
-
-  boolean isQueued() {
-    return queued;
-  }
-
-  void setQueued(boolean is) {
-    queued = is;
   }
 
   /** Returns the first key of the range, which never changes. */

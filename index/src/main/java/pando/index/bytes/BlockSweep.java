@@ -1,5 +1,7 @@
 package pando.index.bytes;
 
+import java.util.Collections;
+import java.util.Iterator;
 import pando.index.session.Sweep;
 
 /** Merges blocks with their changes, and then writes the labels that have other words since. */
@@ -10,11 +12,8 @@ final class BlockSweep extends Sweep {
   private final ByteIndex index;
   private final BlockChanges changes;
 
-  /** Blocks that are left. */
-  private long left;
-
-  /** What {@link ByteIndex#requeued} was when this walk began. */
-  private long requeued;
+  /** Blocks that are left. Those that had changes when the walk began are among them. */
+  private Iterator<BlockEntry> left = Collections.emptyIterator();
 
   /** Whether the labels come once the blocks are done: once, even if they cannot be written. */
   private boolean labelsDue;
@@ -28,29 +27,19 @@ final class BlockSweep extends Sweep {
 
   @Override
   protected void rewind() {
-    left = index.unwritten.size();
-    requeued = index.requeued;
+    left = index.unwritten.iterator();
     labelsDue = true;
   }
 
   @Override
   protected boolean write() {
-    for (int i = 0; i < BLOCKS && left > 0; i++) {
-      left--;
-      BlockEntry entry = index.unwritten.poll();
-      if (entry == null) {
-        left = 0;
-      } else {
-        entry.setQueued(false);
-        merge(entry);
+    for (int i = 0; i < BLOCKS && left.hasNext(); i++) {
+      if (!changes.tryMerge(left.next())) {
+        leaveOut();
       }
     }
-    if (left > 0) {
+    if (left.hasNext()) {
       return true;
-    }
-    if (index.requeued != requeued) {
-      // Another walk may have put blocks of this one behind others that are new.
-      leaveOut();
     }
     if (labelsDue) {
       labelsDue = false;
@@ -59,19 +48,5 @@ final class BlockSweep extends Sweep {
       }
     }
     return false;
-  }
-
-  private void merge(BlockEntry entry) {
-    boolean merged = false;
-    try {
-      merged = changes.tryMerge(entry);
-    } finally {
-      if (!merged) {
-        entry.setQueued(true);
-        index.unwritten.add(entry);
-        index.requeued++;
-        leaveOut();
-      }
-    }
   }
 }

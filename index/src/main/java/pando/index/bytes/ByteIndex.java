@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -111,11 +111,8 @@ public final class ByteIndex implements ByteStrings {
   final Unsettled unsettled;
   final Spare spare;
 
-  /** Blocks with changes that wait. */
-  final Queue<BlockEntry> unwritten = new ConcurrentLinkedQueue<>();
-
-  /** How often walks have put a block at the end of the queue again. For one walk at a time. */
-  long requeued;
+  /** Blocks with changes that wait. The holder of a block's latch adds it, or takes it out. */
+  final Set<BlockEntry> unwritten = ConcurrentHashMap.newKeySet();
 
   final WriteBack writeBack;
   private final BackgroundTask sweeper;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import pando.fabric.Fabric;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
 import pando.index.Pools;
@@ -39,7 +40,7 @@ class BlockSweepTest {
   }
 
   @Test
-  void shouldMergeBlocksThatAnotherWalkHasPutBehindNewOnes() {
+  void shouldMergeBlocksThatAnotherWalkCouldNot() {
     try (HookedFabric fabric = new HookedFabric(Pools.open(1, 64 << 20, 1));
         ByteIndex index = ByteIndex.create(fabric, OPTIONS);
         BlockSession writing = (BlockSession) index.session();
@@ -67,6 +68,23 @@ class BlockSweepTest {
       new BlockSweep(index, walking).writeAll();
       assertThat(fabric.unhook()).isOne();
       assertThat(old).allMatch(BlockSweepTest::isMerged);
+    }
+  }
+
+  /** Where nothing is written back, no walk comes by and takes them out. */
+  @Test
+  void shouldForgetBlocksThatAreGone() {
+    try (Fabric fabric = Pools.open(1, 64 << 20, 1);
+        ByteIndex index = ByteIndex.create(fabric, OPTIONS);
+        BlockSession session = (BlockSession) index.session()) {
+      for (int i = 0; i < KEYS; i++) {
+        session.put(key(i), bytes("value"));
+        session.put(key(i - BLOCKS), bytes("other"));
+        session.remove(key(i - 5 * BLOCKS));
+      }
+      assertThat(index.unwritten)
+          .hasSizeLessThanOrEqualTo(index.blocks())
+          .noneMatch(BlockSweepTest::isMerged);
     }
   }
 
