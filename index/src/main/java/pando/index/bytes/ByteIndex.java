@@ -439,8 +439,8 @@ public final class ByteIndex implements ByteStrings {
 
   /**
    * Returns the bytes of the pool that blocks, values and the index of the blocks take, also those
-   * that were replaced since the last write-back. Changes that wait in local memory are not among
-   * them.
+   * that were replaced and are not free yet: at most a sixteenth of the pool, and 64 MiB. Changes
+   * that wait in local memory are not among them.
    */
   public long poolBytes() {
     return labels.poolBytes() + space.bytesInUse();

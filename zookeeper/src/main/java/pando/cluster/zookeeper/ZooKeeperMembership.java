@@ -161,11 +161,11 @@ public final class ZooKeeperMembership implements Membership {
      * catches up first; where that is cut off, the next connection begins anew.
      */
     private void catchUp() {
-      client.sync(root, (result, _, _) -> ifDone(result, this::watchAgain), null);
+      current().sync(root, (result, _, _) -> ifDone(result, this::watchAgain), null);
     }
 
     private void watchAgain() {
-      client.addWatch(
+      current().addWatch(
           root,
           AddWatchMode.PERSISTENT_RECURSIVE,
           (result, _, _) ->
@@ -204,6 +204,11 @@ public final class ZooKeeperMembership implements Membership {
     if (status != Status.LOST) {
       status = next;
     }
+  }
+
+  /** Returns the client; the threads of one that {@link #resume} makes wait until it is set. */
+  private synchronized ZooKeeper current() {
+    return client;
   }
 
   /** Opens another client for the session, if that has not ended. */
