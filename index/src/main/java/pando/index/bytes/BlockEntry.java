@@ -59,6 +59,18 @@ final class BlockEntry {
     return Outline.low(state.outline());
   }
 
+  /** {@inheritDoc} By the first key: so sets of blocks are in the same order in each run. */
+  @Override
+  public int hashCode() {
+    return Long.hashCode(ByteKeyHash.of(low()));
+  }
+
+  /** {@inheritDoc} It is that object alone. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return this == other;
+  }
+
   /** Compares where the range begins with a key. */
   int compareLow(MemorySegment key) {
     return Outline.compareLow(state.outline(), key);

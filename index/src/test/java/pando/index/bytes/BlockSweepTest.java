@@ -50,7 +50,7 @@ class BlockSweepTest {
         writing.put(key(i), bytes("first"));
       }
       index.flush();
-      int next = changeBlocks(index, writing, 0);
+      changeBlocks(index, writing, 0);
       List<BlockEntry> old = List.copyOf(index.unwritten);
 
       // The other walk takes a step in which operations hold all blocks that it comes to.
@@ -58,7 +58,7 @@ class BlockSweepTest {
           verbs -> verbs.kind(0) == Kind.WRITE,
           write -> {
             write.post();
-            changeBlocks(index, writing, next);
+            changeBlocks(index, writing, KEYS / 2);
             List<BlockEntry> held = old.stream().filter(BlockEntry::tryLatch).toList();
             BlockSweep otherWalk = new BlockSweep(index, other);
             otherWalk.rewind();
@@ -88,13 +88,12 @@ class BlockSweepTest {
     }
   }
 
-  /** Changes records from one on, until so many more blocks wait; returns the next record. */
-  private static int changeBlocks(ByteIndex index, BlockSession session, int from) {
+  /** Changes records from one on, until so many more blocks wait. */
+  private static void changeBlocks(ByteIndex index, BlockSession session, int from) {
     int size = index.unwritten.size() + BLOCKS;
     int next = from;
     while (index.unwritten.size() < size) {
       session.put(key(next++), bytes("other"));
     }
-    return next;
   }
 }

@@ -165,19 +165,20 @@ public final class ZooKeeperMembership implements Membership {
     }
 
     private void watchAgain() {
-      current().addWatch(
-          root,
-          AddWatchMode.PERSISTENT_RECURSIVE,
-          (result, _, _) ->
-              ifDone(
-                  result,
-                  () -> {
-                    resumes = false;
-                    become(Status.CONNECTED);
-                    // What has changed meanwhile.
-                    watchers.forEach(Runnable::run);
-                  }),
-          null);
+      current()
+          .addWatch(
+              root,
+              AddWatchMode.PERSISTENT_RECURSIVE,
+              (result, _, _) ->
+                  ifDone(
+                      result,
+                      () -> {
+                        resumes = false;
+                        become(Status.CONNECTED);
+                        // What has changed meanwhile.
+                        watchers.forEach(Runnable::run);
+                      }),
+              null);
     }
 
     private void ifDone(int result, Runnable next) {
