@@ -95,6 +95,11 @@ public final class DurableByteSession extends ChangingSession {
   }
 
   @Override
+  public void expect(List<MemorySegment> keys) {
+    inner.expect(keys);
+  }
+
+  @Override
   public boolean get(MemorySegment wanted) {
     int stripe = Stripes.of(wanted);
     boolean found = inner.get(wanted);

@@ -1,6 +1,8 @@
 package pando.client.server;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.client.wire.ClientFrame;
 import pando.client.wire.FrameReader;
@@ -19,7 +21,14 @@ import pando.index.bytes.KeyBounds;
 final class ByteWorker extends ServiceWorker<ByteSession> {
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
+  /** Operations that are expected at a time, and bytes of their keys. */
+  private static final int AHEAD_MAX = 16;
+
+  private static final int AHEAD_BYTES = 2048;
+
   private final ByteStrings strings;
+  private final byte[] aheadBytes = new byte[AHEAD_BYTES];
+  private final List<MemorySegment> ahead = new ArrayList<>();
 
   /** Key of the operation. */
   private MemorySegment key = NOTHING;
@@ -73,6 +82,21 @@ final class ByteWorker extends ServiceWorker<ByteSession> {
       bytesMax = (int) (second >>> Integer.SIZE);
       down = isDown;
     }
+  }
+
+  @Override
+  int expect(FrameReader requests) {
+    ByteSession open = opened();
+    if (open == null) {
+      return 0;
+    }
+    requests.keysAhead(aheadBytes, ahead, AHEAD_MAX);
+    int count = ahead.size();
+    if (count > 1) {
+      open.expect(ahead);
+    }
+    ahead.clear();
+    return count;
   }
 
   @Override

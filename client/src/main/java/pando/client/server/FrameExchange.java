@@ -34,6 +34,9 @@ final class FrameExchange {
   /** Operations that were taken and not answered yet. */
   int underWay;
 
+  /** Operations that are not taken yet, and that a worker's session expects. */
+  private int expected;
+
   /** Requests that were opened. */
   long opened;
 
@@ -111,6 +114,10 @@ final class FrameExchange {
 
   /** Gives a worker the next operation; returns whether its request has no other. */
   boolean take(ServiceWorker<?> worker) {
+    if (expected == 0) {
+      expected = worker.expect(requests);
+    }
+    expected = Math.max(0, expected - 1);
     worker.take(requests);
     underWay++;
     untaken--;

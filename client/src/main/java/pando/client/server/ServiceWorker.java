@@ -59,6 +59,11 @@ abstract class ServiceWorker<S extends AutoCloseable> {
     this.opens = opens;
   }
 
+  /** Returns the session, {@code null} if it is not open yet. */
+  final @Nullable S opened() {
+    return session;
+  }
+
   /** Returns the session, which is opened first if it is not open yet. */
   final S session() {
     S open = session;
@@ -74,6 +79,14 @@ abstract class ServiceWorker<S extends AutoCloseable> {
 
   /** Takes what the operation is given, at the place of the frame. */
   abstract void takeArguments(FrameReader request);
+
+  /**
+   * Has the session expect operations that have come, from the next one on, if that is of use;
+   * returns how many.
+   */
+  int expect(FrameReader requests) {
+    return 0;
+  }
 
   /** Returns the key of the operation; 0 of byte strings. */
   abstract long key();

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.zip.CRC32C;
 import pando.fabric.wire.FrameException;
 import pando.fabric.wire.FrameInput;
@@ -16,6 +17,9 @@ import pando.fabric.wire.FrameInput;
  */
 public final class FrameReader {
   private static final int BYTES_MIN = 4 << 10;
+
+  /** Place of a key's length in a frame of one operation on byte strings. */
+  private static final int KEY_LENGTH_AT = ClientFrame.HEADER_BYTES + Integer.BYTES;
 
   private final FrameInput input;
   private final CRC32C crc = new CRC32C();
@@ -170,6 +174,37 @@ public final class FrameReader {
     MemorySegment copy = bytes(count);
     at += ClientFrame.padded(count) - count;
     return copy;
+  }
+
+  /**
+   * Looks which keys of byte strings the open frame has and those behind it, of which nothing was
+   * checked: they may not be what the client sends, and are no more than a hint.
+   *
+   * @param keys receives the keys, which lie in the array until the next call
+   */
+  public void keysAhead(byte[] array, List<MemorySegment> keys, int most) {
+    MemorySegment segment = MemorySegment.ofArray(array);
+    ByteBuffer bytes = input.bytes();
+    int used = 0;
+    int frame = input.start();
+    while (keys.size() < most && bytes.position() - frame >= ClientFrame.STRINGS_AT) {
+      int end = bytes.position() - frame;
+      int length = bytes.getInt(frame);
+      int keyBytes = bytes.getInt(frame + KEY_LENGTH_AT);
+      boolean isThere =
+          ClientFrame.kind(bytes, frame) == ClientFrame.BYTES
+              && length >= ClientFrame.STRINGS_AT
+              && length <= end
+              && keyBytes >= 0
+              && keyBytes <= length - ClientFrame.STRINGS_AT;
+      if (!isThere || keyBytes > array.length - used) {
+        break;
+      }
+      bytes.get(frame + ClientFrame.STRINGS_AT, array, used, keyBytes);
+      keys.add(segment.asSlice(used, keyBytes));
+      used += keyBytes;
+      frame += length;
+    }
   }
 
   /** Goes on by so many bytes. */

@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
 final class RespCall {
   final RespLane lane;
   final RespClient client;
-  final RespRequest request;
+
+  /** Another one for each request of a connection. */
+  RespRequest request;
+
   final Door door;
   final Keyspace keyspace;
   final Store store;

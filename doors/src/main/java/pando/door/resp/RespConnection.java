@@ -80,8 +80,8 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
   RespConnection(RespLane lane, RespClient client) {
     this.lane = lane;
     this.client = client;
-    this.reader = new RespReader(lane.input, lane.door.waiting(), client);
-    this.call = new RespCall(lane, client, reader.request());
+    this.reader = new RespReader(lane.input, lane.ahead, lane.door.waiting(), client);
+    this.call = new RespCall(lane, client, lane.ahead[0]);
     this.unread = new Unread(lane, client);
     this.unsafe = new UnsafeReplies(lane, unread);
   }
@@ -155,7 +155,7 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
       boolean isTaken = isTaken(to);
       boolean hasMore = true;
       boolean looks = false;
-      for (int i = 1; mayRun(isTaken) && (hasMore = reader.next()); i++) {
+      for (int i = 1; mayRun(isTaken) && (hasMore = next()); i++) {
         if (lane.serve(call)) {
           counters.served++;
         } else {
@@ -191,6 +191,18 @@ final class RespConnection extends ChannelInboundHandlerAdapter {
     } finally {
       running = false;
     }
+  }
+
+  /** Takes the next request, if one has come as a whole. */
+  private boolean next() throws ProtocolException {
+    if (!reader.isAhead()) {
+      lane.expect(client, reader.readAhead());
+    }
+    RespRequest request = reader.next();
+    if (request != null) {
+      call.request = request;
+    }
+    return request != null;
   }
 
   private boolean waitsFor(int what) {

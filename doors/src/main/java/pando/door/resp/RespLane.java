@@ -1,8 +1,12 @@
 package pando.door.resp;
 
 import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.door.resp.Command.When;
 import pando.fabric.PandoException;
@@ -21,6 +25,17 @@ final class RespLane implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RespLane.class.getName());
   private static final int INPUT_BYTES = 256 << 10;
 
+  /** Requests that are taken apart before the first of them is run. */
+  private static final int AHEAD_MAX = 16;
+
+  /** A request alone that has no more arguments has one key. */
+  private static final int FEW_ARGUMENTS = 3;
+
+  /** Keys of requests with more arguments, and longer keys, are not expected. */
+  private static final int EXPECTED_ARGUMENTS_MAX = 64;
+
+  private static final int EXPECTED_BYTES_MAX = 256;
+
   /** What a request may take on an event loop: about as many microseconds. */
   private static final int WORK_AT_ONCE = 4096;
 
@@ -30,6 +45,10 @@ final class RespLane implements AutoCloseable {
   final Door door;
   final LaneCounters counters;
   final byte[] input;
+
+  /** Requests that a connection has taken apart, and not run yet. */
+  final RespRequest[] ahead;
+
   final byte[] number = new byte[1 + Ascii.INTEGER_BYTES_MAX];
   final Replies replies;
   final Store store;
@@ -41,6 +60,8 @@ final class RespLane implements AutoCloseable {
   /** Requests that wait for those behind them; {@code null} if none does. */
   private final @Nullable RespBatch batch;
 
+  private final List<MemorySegment> expected = new ArrayList<>();
+
   // Of the request that runs: the slot of its command, -1 if it has none, and where errors count.
   private int slot = -1;
   private long[] errors;
@@ -49,6 +70,7 @@ final class RespLane implements AutoCloseable {
     this.door = door;
     this.isInBackground = isInBackground;
     this.input = isInBackground ? RespReader.NOTHING : new byte[INPUT_BYTES];
+    this.ahead = Stream.generate(RespRequest::new).limit(AHEAD_MAX).toArray(RespRequest[]::new);
     this.replies = new Replies(door.blocks());
     this.counters = door.newCounters();
     this.errors = counters.failedCommands;
@@ -132,6 +154,34 @@ final class RespLane implements AutoCloseable {
       fail(call.client, e);
     }
     return true;
+  }
+
+  /** Has the store expect the keys of requests that were taken apart. */
+  void expect(RespClient client, int requests) {
+    if (batch != null || (requests == 1 && ahead[0].count() <= FEW_ARGUMENTS)) {
+      return;
+    }
+    try {
+      for (int i = 0; i < requests; i++) {
+        addExpected(client, ahead[i]);
+      }
+      store.expect(expected);
+    } finally {
+      expected.clear();
+    }
+  }
+
+  private void addExpected(RespClient client, RespRequest request) {
+    CommandKeys keys = door.commands().keysAt(door.commands().find(request));
+    if (keys != null && request.count() <= EXPECTED_ARGUMENTS_MAX) {
+      keys.forEach(request, key -> addExpected(client, request, key));
+    }
+  }
+
+  private void addExpected(RespClient client, RespRequest request, int key) {
+    if (request.length(key) <= EXPECTED_BYTES_MAX) {
+      expected.add(door.keyspace().key(request, key, client.database));
+    }
   }
 
   /** Begins the reply to a request that has waited. */

@@ -3,6 +3,7 @@ package pando.door.resp;
 import io.netty.buffer.ByteBuf;
 import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Takes what a connection reads apart into requests: arrays of bulk strings, or lines of words. A
@@ -31,15 +32,25 @@ final class RespReader {
   static final byte[] NOTHING = new byte[0];
 
   private final byte[] shared;
+  private final RespRequest[] ahead;
   private final MemoryBudget budget;
   private final RespClient client;
-  private final RespRequest request;
 
   private byte[] bytes = NOTHING;
   private int from;
   private int to;
 
-  // Of the frame that begins at "from"; places count from there.
+  // Requests that were taken apart and not returned yet: the first of them, and behind the last.
+  private int first;
+  private int last;
+
+  /** A request of which a part came with an earlier read, {@code null} if there is none. */
+  private @Nullable RespRequest begun;
+
+  /** Where the frame begins that is taken apart: behind those of all requests ahead. */
+  private int frame;
+
+  // Of that frame; places count from its begin.
   private int place;
   private int expected = -1;
   private boolean isInline;
@@ -51,17 +62,13 @@ final class RespReader {
    * Prepares a reader.
    *
    * @param shared array of the event loop, used between {@link #feed} and {@link #rest}
+   * @param ahead requests of the event loop, used as long
    */
-  RespReader(byte[] shared, MemoryBudget budget, RespClient client) {
+  RespReader(byte[] shared, RespRequest[] ahead, MemoryBudget budget, RespClient client) {
     this.shared = shared;
+    this.ahead = ahead;
     this.budget = budget;
     this.client = client;
-    this.request = new RespRequest();
-  }
-
-  /** Returns the request that was read last. */
-  RespRequest request() {
-    return request;
   }
 
   /**
@@ -78,6 +85,7 @@ final class RespReader {
       bytes = shared;
       from = 0;
       to = kept;
+      frame = from;
     } else if (bytes.length - to < length) {
       makeRoom(length);
     }
@@ -102,6 +110,7 @@ final class RespReader {
     }
     from = 0;
     to = kept;
+    frame = from;
   }
 
   private byte[] own(int length) throws ProtocolException {
@@ -124,6 +133,7 @@ final class RespReader {
 
   /** Keeps what is left of the bytes for the next read. */
   void rest() throws ProtocolException {
+    forgetAhead();
     client.requestBytes = to - from;
     if (from == to) {
       forget();
@@ -133,16 +143,42 @@ final class RespReader {
       bytes = kept;
       to -= from;
       from = 0;
-    }
-    if (expected < 0) {
-      request.release();
+      frame = from;
     }
     countPlaces();
   }
 
+  /** Takes requests that are not run now apart again later; keeps a part of one that has come. */
+  private void forgetAhead() {
+    if (first < last) {
+      for (int i = first; i < last; i++) {
+        ahead[i].restore();
+      }
+      beginFrame(from);
+    } else {
+      from = frame;
+    }
+    if (expected >= 0 && begun == null) {
+      begun = ahead[last];
+      ahead[last] = new RespRequest();
+    }
+    for (int i = 0; i < last; i++) {
+      ahead[i].release(shared);
+    }
+    first = 0;
+    last = 0;
+  }
+
+  private void beginFrame(int start) {
+    frame = start;
+    place = 0;
+    expected = -1;
+  }
+
   /** Counts the memory for the places of many arguments, of a request that has not ended. */
   private void countPlaces() throws ProtocolException {
-    long now = expected < 0 ? 0 : request.placesBytes();
+    RespRequest its = begun;
+    long now = its == null ? 0 : its.placesBytes();
     if (now > placesBytes && !budget.tryTake(now - placesBytes)) {
       throw noMemory();
     }
@@ -155,6 +191,9 @@ final class RespReader {
   /** Forgets all bytes. */
   void close() {
     forget();
+    first = 0;
+    last = 0;
+    begun = null;
     budget.giveBack(placesBytes);
     placesBytes = 0;
   }
@@ -163,6 +202,7 @@ final class RespReader {
     giveBack();
     from = 0;
     to = 0;
+    frame = 0;
   }
 
   /** Returns how many bytes there are that no request was made of. */
@@ -170,41 +210,82 @@ final class RespReader {
     return to - from;
   }
 
+  /** Returns the next of the requests that were taken apart, {@code null} if there is none. */
+  @Nullable RespRequest next() {
+    if (first == last) {
+      return null;
+    }
+    RespRequest request = ahead[first++];
+    from = request.frameEnd();
+    client.requestBytes = request.frameBytes();
+    return request;
+  }
+
+  /** Returns whether there is one that was taken apart and not returned. */
+  boolean isAhead() {
+    return first < last;
+  }
+
   /**
-   * Reads the next request, behind the one that was read last.
+   * Takes the next requests apart, some at the most, if none is ahead.
    *
-   * @return {@code false} if it has not come as a whole
+   * @return how many there are
    * @throws ProtocolException if no request can follow
    */
-  boolean next() throws ProtocolException {
-    while (expected >= 0 || begin()) {
-      if (!readArguments()) {
+  int readAhead() throws ProtocolException {
+    if (begun != null) {
+      ahead[0] = begun;
+      begun = null;
+    } else if (expected >= 0) {
+      RespRequest its = ahead[last]; // has a part of the frame
+      ahead[last] = ahead[0];
+      ahead[0] = its;
+    }
+    first = 0;
+    last = 0;
+    from = frame;
+    int most = client.isStranger ? 1 : ahead.length;
+    try {
+      while (last < most && readFrame(ahead[last])) {
+        last++;
+      }
+    } catch (ProtocolException e) {
+      if (last == 0) {
+        throw e;
+      }
+      beginFrame(frame); // its turn comes behind those that are whole
+    }
+    return last;
+  }
+
+  /** Takes the next frame apart that has a request; returns {@code false} if it has not come. */
+  private boolean readFrame(RespRequest request) throws ProtocolException {
+    while (expected >= 0 || begin(request)) {
+      if (!readArguments(request)) {
         return false;
       }
-      boolean isEmpty = request.count() == 0;
-      int frame = from;
-      client.requestBytes = place;
-      from += place;
-      place = 0;
-      expected = -1;
-      if (!isEmpty) {
+      int end = frame + place;
+      if (request.count() > 0) {
         if (!isInline) {
           request.setBytes(bytes, frame);
         }
+        request.setFrame(end, place);
+        beginFrame(end);
         return true;
       }
+      beginFrame(end);
     }
     return false;
   }
 
   /** Reads what a frame begins with; returns {@code false} if that has not come. */
-  private boolean begin() throws ProtocolException {
-    if (from == to) {
+  private boolean begin(RespRequest request) throws ProtocolException {
+    if (frame == to) {
       return false;
     }
-    isInline = bytes[from] != '*';
+    isInline = bytes[frame] != '*';
     if (isInline) {
-      return readLine();
+      return readLine(request);
     }
     int end = endOfNumber(0, "invalid multibulk length");
     if (end < 0) {
@@ -221,13 +302,13 @@ final class RespReader {
     return true;
   }
 
-  private boolean readArguments() throws ProtocolException {
+  private boolean readArguments(RespRequest request) throws ProtocolException {
     while (request.count() < expected) {
-      if (from + place == to) {
+      if (frame + place == to) {
         return false;
       }
-      if (bytes[from + place] != '$') {
-        throw new ProtocolException("expected '$', got '" + shown(bytes[from + place]) + "'");
+      if (bytes[frame + place] != '$') {
+        throw new ProtocolException("expected '$', got '" + shown(bytes[frame + place]) + "'");
       }
       int end = endOfNumber(place, "invalid bulk length");
       if (end < 0) {
@@ -246,11 +327,11 @@ final class RespReader {
       if (behind > frameMax) {
         throw new ProtocolException("too big request: maximum=" + frameMax);
       }
-      if (to - from < behind) {
+      if (to - frame < behind) {
         return false;
       }
-      int last = from + (int) behind;
-      if (bytes[last - 2] != '\r' || bytes[last - 1] != '\n') {
+      int argumentEnd = frame + (int) behind;
+      if (bytes[argumentEnd - 2] != '\r' || bytes[argumentEnd - 1] != '\n') {
         throw new ProtocolException("no line end behind a bulk string");
       }
       request.add(start, (int) length);
@@ -265,8 +346,8 @@ final class RespReader {
 
   /** Returns the place of the line end behind a number, or -1 if it has not come. */
   private int endOfNumber(int start, String otherwise) throws ProtocolException {
-    int least = from + start + 1;
-    int most = Math.min(to, from + start + NUMBER_LINE_BYTES_MAX);
+    int least = frame + start + 1;
+    int most = Math.min(to, frame + start + NUMBER_LINE_BYTES_MAX);
     for (int at = least; at < most; at++) {
       if (bytes[at] == '\r') {
         if (at + 1 == to) {
@@ -275,7 +356,7 @@ final class RespReader {
         if (bytes[at + 1] != '\n') {
           throw new ProtocolException(otherwise);
         }
-        return at - from;
+        return at - frame;
       }
     }
     if (most < to) {
@@ -286,31 +367,31 @@ final class RespReader {
 
   private long number(int start, int end, String otherwise) throws ProtocolException {
     try {
-      return Ascii.integer(bytes, from + start + 1, end - start - 1);
+      return Ascii.integer(bytes, frame + start + 1, end - start - 1);
     } catch (Refusal e) {
       throw new ProtocolException(otherwise);
     }
   }
 
   /** Reads a line of words; returns {@code false} if it has not come. */
-  private boolean readLine() throws ProtocolException {
-    int at = from + place; // what was looked at before has no end
+  private boolean readLine(RespRequest request) throws ProtocolException {
+    int at = frame + place; // what was looked at before has no end
     while (at < to && bytes[at] != '\n') {
       at++;
     }
-    place = at - from;
+    place = at - frame;
     if (place > (client.isStranger ? STRANGERS_FRAME_BYTES_MAX : LINE_BYTES_MAX)) {
       throw new ProtocolException("too big inline request");
     }
     if (at == to) {
       return false;
     }
-    int end = from; // or at a NUL, at which Redis stops
+    int end = frame; // or at a NUL, at which Redis stops
     while (end < at && bytes[end] != 0 && (bytes[end] != '\r' || end + 1 < at)) {
       end++;
     }
     request.clear();
-    request.setBytes(InlineWords.split(Arrays.copyOfRange(bytes, from, end), request), 0);
+    request.setBytes(InlineWords.split(Arrays.copyOfRange(bytes, frame, end), request), 0);
     expected = request.count();
     place++;
     return true;

@@ -23,6 +23,8 @@ final class RespRequest {
   private int base;
   private int[] places = new int[2 * ARGUMENTS];
   private int count;
+  private int frameEnd;
+  private int frameBytes;
 
   /** Begins another request; its arguments are given from now on. */
   void clear() {
@@ -85,10 +87,33 @@ final class RespRequest {
     return copiedBytes() + (long) places.length * Integer.BYTES;
   }
 
-  /** Forgets the bytes, so that they are not kept. */
-  void release() {
-    setBytes(RespReader.NOTHING, 0);
+  /** Forgets the bytes, so that they are not kept, unless they lie in an array that stays. */
+  @SuppressWarnings("ReferenceEquality") // Whether it is that array.
+  void release(byte[] staying) {
+    if (bytes != staying) {
+      setBytes(RespReader.NOTHING, 0);
+    }
     clear();
+  }
+
+  /**
+   * Says where the frame of the request was.
+   *
+   * @param end place behind it
+   */
+  void setFrame(int end, int length) {
+    frameEnd = end;
+    frameBytes = length;
+  }
+
+  /** Returns the place behind the frame of the request. */
+  int frameEnd() {
+    return frameEnd;
+  }
+
+  /** Returns the length of the frame of the request. */
+  int frameBytes() {
+    return frameBytes;
   }
 
   /** Returns the number of arguments, with the command. */
@@ -108,6 +133,13 @@ final class RespRequest {
 
   int length(int i) {
     return places[2 * i + 1];
+  }
+
+  /** Restores the line ends in front of arguments, so that the frame can be read again. */
+  void restore() {
+    for (int i = 0; i < count; i++) {
+      bytes[start(i) - 1] = '\n';
+    }
   }
 
   /** Returns the bytes of an argument behind one further byte; copies nothing. */

@@ -188,6 +188,14 @@ class Store implements AutoCloseable {
     throw new IllegalStateException("keys have strings alone");
   }
 
+  /** Expects operations on keys, as {@link ByteSession#expect} does. */
+  final void expect(List<MemorySegment> keys) {
+    ByteSession its = session;
+    if (its != null) {
+      its.expect(keys);
+    }
+  }
+
   /** Finds the value of a key, whatever it is. */
   final boolean find(MemorySegment key) {
     return session().get(key) && !isDue(value());

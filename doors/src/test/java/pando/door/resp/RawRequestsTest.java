@@ -9,6 +9,7 @@ import java.net.SocketException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,6 +17,7 @@ import pando.index.Seeds;
 
 /** Bytes as any client may send them, whole requests or not. */
 class RawRequestsTest {
+  private static final int PIPELINES = Seeds.count(200, 400, 20_000);
   private static final int MUTATED = Seeds.count(20_000, 40_000, 1_000_000);
 
   @Test
@@ -34,6 +36,71 @@ class RawRequestsTest {
       }
       sender.join();
     }
+  }
+
+  @Test
+  void shouldAnswerPipelinesAsIfRequestsCameOneByOne() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(3104));
+    try (TestDoor door = TestDoor.open();
+        TestDoor other = TestDoor.open();
+        RawClient together = door.raw();
+        RawClient single = other.raw()) {
+      fill(together);
+      fill(single);
+      for (int i = 0; i < PIPELINES; i++) {
+        List<byte[]> requests =
+            Stream.generate(() -> mixed(random)).limit(1 + random.nextInt(60)).toList();
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        requests.forEach(all::writeBytes);
+        Thread sender = Thread.ofPlatform().start(() -> send(together, all.toByteArray(), random));
+        for (byte[] request : requests) {
+          single.send(request);
+          assertThat(together.frame()).isEqualTo(single.frame());
+        }
+        sender.join();
+      }
+      assertThat(together.ask("DISCARD")).isEqualTo(single.ask("DISCARD"));
+      assertThat(door.door().waitingBytes()).isZero();
+    }
+  }
+
+  /** Stores so many keys in a database that a look at all of them takes long. */
+  private static void fill(RawClient client) throws IOException {
+    client.send(RawClient.request("SELECT", "9"));
+    for (int i = 0; i < 5_000; i++) {
+      client.send(RawClient.request("SET", "k" + i, "v"));
+    }
+    for (int i = 0; i < 5_001; i++) {
+      assertThat(client.reply()).isEqualTo("+OK");
+    }
+  }
+
+  private static byte[] mixed(SplittableRandom random) {
+    String[] words = {"a", "b", "c", "7", "", "\r\n$1\r\n", "long".repeat(100), "k17"};
+    String one = words[random.nextInt(words.length)];
+    String two = words[random.nextInt(words.length)];
+    String number = Integer.toString(random.nextInt(3));
+    return switch (random.nextInt(24)) {
+      case 0, 1, 2 -> RawClient.request("GET", one);
+      case 3, 4, 5 -> RawClient.request("SET", one, two + number);
+      case 6, 7 -> RawClient.request("INCR", one);
+      case 8 -> RawClient.request("MGET", one, two, one);
+      case 9 -> RawClient.request("MSET", one, number, two, "2");
+      case 10 -> RawClient.request("DEL", one, two);
+      case 11 -> RawClient.request("APPEND", one, number);
+      case 12 -> RawClient.request("SELECT", number);
+      case 13 -> RawClient.request("MULTI");
+      case 14 -> RawClient.request("EXEC");
+      case 15 -> RawClient.request("ZADD", one, number, two);
+      case 16 -> RawClient.request("ECHO", one);
+      case 17 -> "\r\n*0\r\nset b 'x y'\r\n".getBytes(ISO_8859_1);
+      case 18 -> RawClient.request("GET", one, two);
+      case 19 -> RawClient.request("nothing", one);
+      case 20 -> RawClient.request("RENAME", one, two);
+      case 21 -> RawClient.request("SELECT", "9");
+      case 22 -> RawClient.request("KEYS", "none*"); // takes long where there are many keys
+      default -> RawClient.request("TYPE", one);
+    };
   }
 
   private static void send(RawClient client, byte[] bytes) {

@@ -3,6 +3,7 @@ package pando.index.bytes;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
 import pando.index.CorruptNodeException;
@@ -23,6 +24,9 @@ final class BlockReader {
   private static final int ABSENT = 0;
   private static final int AGAIN = -1;
 
+  /** Keys that are touched at a time. */
+  private static final int TOUCHED_MAX = 32;
+
   /** In place of a block before any is found. */
   private static final BlockEntry NONE =
       new BlockEntry(ByteIndex.NO_LABEL, BlockState.gone(Outline.whole(MemorySegment.NULL)));
@@ -34,6 +38,15 @@ final class BlockReader {
   private final ByteRecordCache records;
   private final ByteRecordCache.Found cached = new ByteRecordCache.Found();
   private final Outline.Search search = new Outline.Search();
+
+  /** The hashes of keys that are touched, and where the first records of their chains are. */
+  private final long[] hashes = new long[TOUCHED_MAX];
+
+  private final int[] firsts = new int[TOUCHED_MAX];
+
+  /** What was read by {@link #touch}, so that the reads are not left out. */
+  @SuppressWarnings("unused")
+  private long touched;
 
   /** The block that was found last, and the state that it had. */
   BlockEntry entry = NONE;
@@ -161,6 +174,32 @@ final class BlockReader {
   /** Returns whether the value that was found is in a blob. */
   boolean hasBlob() {
     return storedWord != 0;
+  }
+
+  /**
+   * Reads a little of what the cache of records has of keys, each step for many of them before the
+   * next: so the processor, which does not wait for what is not needed yet, fetches it for all at a
+   * time.
+   */
+  void touch(List<MemorySegment> keys) {
+    long sum = 0;
+    for (int from = 0; from < keys.size(); from += TOUCHED_MAX) {
+      sum += touch(keys, from, Math.min(from + TOUCHED_MAX, keys.size()));
+    }
+    touched = sum;
+  }
+
+  private long touch(List<MemorySegment> keys, int from, int to) {
+    for (int i = from; i < to; i++) {
+      long hash = ByteKeyHash.of(keys.get(i));
+      hashes[i - from] = hash;
+      firsts[i - from] = records.part(hash).first(hash);
+    }
+    long sum = 0;
+    for (int i = 0; i < to - from; i++) {
+      sum += records.part(hashes[i]).touch(firsts[i]);
+    }
+    return sum;
   }
 
   /** Finds the value of a key. */

@@ -68,6 +68,18 @@ final class BlockSession extends ChangingSession {
   }
 
   @Override
+  public void expect(List<MemorySegment> keys) {
+    state.checkUsable();
+    if (reader.pass.tryEnter()) {
+      try {
+        reader.touch(keys);
+      } finally {
+        reader.pass.exit();
+      }
+    }
+  }
+
+  @Override
   public boolean get(MemorySegment wanted) {
     begin(wanted);
     boolean found;

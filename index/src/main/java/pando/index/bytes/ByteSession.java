@@ -139,6 +139,13 @@ public interface ByteSession extends AutoCloseable {
     }
   }
 
+  /**
+   * Says which keys are operated on next, so that the processor fetches what is cached of them at a
+   * time; without this it waits for each by itself. Has no other effect, and none where nothing is
+   * cached in this process.
+   */
+  default void expect(List<MemorySegment> keys) {}
+
   /** Finds the entry with the greatest key at or below a key. */
   boolean floor(MemorySegment wanted);
 

@@ -164,6 +164,17 @@ final class RecordPart {
     return false;
   }
 
+  /** Returns the place of the first record of a chain, 0 if there is none. */
+  int first(long hash) {
+    return recordBytesMax == 0 ? 0 : memory.get(Block.INT, chain(hash));
+  }
+
+  /** Reads a word of a record, if there is one at a place; it may be any by now. */
+  long touch(int place) {
+    long record = record(place);
+    return record < log || record > end - RECORD ? 0 : memory.get(Block.INT, record + KEY_BYTES);
+  }
+
   private static long record(int place) {
     return (place & 0xffff_ffffL) * UNIT;
   }
