@@ -316,9 +316,11 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   }
 
   @Override
-  public void onLoad(Setup setup, Duration time) {
+  public void onLoad(Setup setup, Duration time, double rate) {
     String seconds = Numbers.decimal(time.toMillis() / 1e3, 1);
-    spec.commandLine().getErr().printf("%s: loaded in %s s%n", setup.index(), seconds);
+    String taken =
+        rate == 0 ? "" : ", " + Numbers.decimal(rate / 1e6, 1) + " M records a second once sorted";
+    spec.commandLine().getErr().printf("%s: loaded in %s s%s%n", setup.index(), seconds, taken);
   }
 
   @Override

@@ -59,7 +59,7 @@ final class ClientBenchCommand implements Callable<Integer>, Experiment.Listener
   }
 
   @Override
-  public void onLoad(Setup setup, Duration time) {
+  public void onLoad(Setup setup, Duration time, double rate) {
     String seconds = Numbers.decimal(time.toMillis() / 1e3, 1);
     spec.commandLine().getErr().printf("loaded in %s s%n", seconds);
   }

@@ -33,6 +33,7 @@ import pando.index.Pools;
 import pando.index.RangeIndex;
 import pando.index.Seeds;
 import pando.index.Session;
+import pando.index.SplitEntries;
 import pando.index.SystemUnderTest;
 import pando.index.Threads;
 import pando.index.bytes.ByteKeys;
@@ -177,7 +178,8 @@ class DurableFolderTest {
       assertThatThrownBy(() -> index.bulkLoad(Entries.of(model), 0.7))
           .isInstanceOf(IllegalStateException.class);
       session.remove(1);
-      assertThat(index.bulkLoad(Entries.of(model), 0.7)).isEqualTo(model.size());
+      EntrySource split = SplitEntries.of(model, 3, new SplittableRandom(1));
+      assertThat(index.bulkLoad(split, 0.7)).isEqualTo(model.size());
       assertThatThrownBy(() -> index.bulkLoad(Entries.of(model), 0.7))
           .isInstanceOf(IllegalStateException.class);
       session.put(model.firstKey(), 5);

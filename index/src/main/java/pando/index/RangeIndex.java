@@ -26,7 +26,12 @@ public interface RangeIndex extends Partitioned {
    * Fills the empty index with entries in ascending order of their keys. Operations of sessions in
    * this process wait until the load has ended.
    *
-   * @param entries the source, read once
+   * <p>ORCA loads the parts of a source that {@linkplain EntrySource#split splits} by several
+   * threads, at most one for each processor, the caller's among them. All have ended when this
+   * method returns or throws. Other systems, and an index with a data folder, read the source by
+   * the caller's thread.
+   *
+   * @param entries the source, read once; what it throws is thrown here, and nothing is loaded then
    * @param fill share of each node to fill, above 0 and at most 1
    * @return the number of entries loaded
    * @throws IllegalArgumentException if a key is not above the one before it, or {@code fill} is

@@ -5,6 +5,7 @@ import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import pando.bench.run.Audit;
 import pando.bench.run.Footprint;
@@ -97,7 +98,7 @@ public final class ComputeService implements AutoCloseable {
     switch (request) {
       case LOAD -> {
         IndexSubject subject = IndexSubject.open(options, fabric, firstServer(), servers());
-        LocalTestbed.fill(subject, plan);
+        Duration _ = LocalTestbed.fill(subject, plan);
         open(subject);
         answers.writeUTF(Answer.DONE.name());
       }

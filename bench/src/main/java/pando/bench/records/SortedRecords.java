@@ -1,7 +1,9 @@
 package pando.bench.records;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import pando.index.EntrySource;
 
 /**
@@ -13,24 +15,44 @@ public final class SortedRecords implements EntrySource {
 
   private final long[] keys;
   private final LongConsumer progress;
+  private final int end;
   private int next;
 
   /**
    * Computes and sorts the keys.
    *
    * @param count records, 0 to {@link Ledger#RECORDS_MAX}
-   * @param progress receives, from time to time, how many further entries were read
+   * @param progress receives, from time to time, how many further entries were read; by several
+   *     threads if these are {@linkplain #split parts}
    */
   public SortedRecords(Records records, long count, LongConsumer progress) {
-    keys = new long[Math.toIntExact(count)];
-    this.progress = progress;
+    this(new long[Math.toIntExact(count)], 0, Math.toIntExact(count), progress);
     Arrays.parallelSetAll(keys, records::key);
     Arrays.parallelSort(keys);
   }
 
+  private SortedRecords(long[] keys, int from, int end, LongConsumer progress) {
+    this.keys = keys;
+    this.next = from;
+    this.end = end;
+    this.progress = progress;
+  }
+
+  @Override
+  public List<SortedRecords> split(int threads) {
+    return IntStream.range(0, threads)
+        .mapToObj(part ->
+            new SortedRecords(keys, bound(part, threads), bound(part + 1, threads), progress))
+        .toList();
+  }
+
+  private int bound(int part, int parts) {
+    return (int) ((long) keys.length * part / parts);
+  }
+
   @Override
   public boolean next() {
-    if (next == keys.length) {
+    if (next == end) {
       return false;
     }
     next++;

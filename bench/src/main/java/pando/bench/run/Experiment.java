@@ -25,8 +25,13 @@ public final class Experiment {
 
   /** Receives the events of an experiment. */
   public interface Listener {
-    /** A map was loaded, which took so long, the sorting of the records included. */
-    void onLoad(Setup setup, Duration time);
+    /**
+     * A map was loaded.
+     *
+     * @param time that this took, with the making of the map and the sorting of the records
+     * @param rate records a second that the map took, 0 where that is not known
+     */
+    void onLoad(Setup setup, Duration time, double rate);
 
     /** A workload has ended. */
     void onResult(Result result) throws IOException;
@@ -67,7 +72,9 @@ public final class Experiment {
   private void runOnOneLoad(List<Workload> workloads) throws IOException {
     long start = System.nanoTime();
     try (Testbed testbed = source.load(plan.insertsMax(workloads.getLast()))) {
-      listener.onLoad(setup, Duration.ofNanos(System.nanoTime() - start));
+      Duration time = Duration.ofNanos(System.nanoTime() - start);
+      long nanos = testbed.loadTime().toNanos();
+      listener.onLoad(setup, time, nanos == 0 ? 0 : plan.records() * 1e9 / nanos);
       for (Workload workload : workloads) {
         listener.onResult(run(testbed, workload));
       }

@@ -1,5 +1,6 @@
 package pando.bench.run;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import pando.bench.records.SortedRecords;
 import pando.bench.subject.Access;
@@ -18,15 +19,22 @@ public final class LocalTestbed implements Testbed {
   private final StartSignal start;
   private final Activity activity;
   private final Dataset dataset;
+  private final Duration loadTime;
   private @Nullable Run lastRun;
 
   private LocalTestbed(
-      Subject subject, Plan plan, Share share, StartSignal start, Activity activity) {
+      Subject subject,
+      Plan plan,
+      Share share,
+      StartSignal start,
+      Activity activity,
+      Duration loadTime) {
     this.subject = subject;
     this.plan = plan;
     this.share = share;
     this.start = start;
     this.activity = activity;
+    this.loadTime = loadTime;
     dataset = new Dataset(plan.supply(), plan.records(), share);
   }
 
@@ -47,18 +55,23 @@ public final class LocalTestbed implements Testbed {
    */
   public static LocalTestbed load(Subject subject, Plan plan, Activity activity) {
     try {
-      fill(subject, plan);
-      return new LocalTestbed(subject, plan, Share.WHOLE, StartSignal.AT_ONCE, activity);
+      Duration time = fill(subject, plan);
+      return new LocalTestbed(subject, plan, Share.WHOLE, StartSignal.AT_ONCE, activity, time);
     } catch (RuntimeException | Error e) {
       subject.close();
       throw e;
     }
   }
 
-  /** Loads the first records into an empty map. */
-  public static void fill(Subject subject, Plan plan) {
+  /**
+   * Loads the first records into an empty map; returns how long that took, once they were sorted.
+   */
+  public static Duration fill(Subject subject, Plan plan) {
     try (Progress progress = Progress.of("load", plan.records())) {
-      subject.load(new SortedRecords(plan.supply(), plan.records(), progress::step), plan.fill());
+      SortedRecords records = new SortedRecords(plan.supply(), plan.records(), progress::step);
+      long start = System.nanoTime();
+      subject.load(records, plan.fill());
+      return Duration.ofNanos(System.nanoTime() - start);
     }
   }
 
@@ -69,7 +82,12 @@ public final class LocalTestbed implements Testbed {
    * @param start lets all processes begin together
    */
   public static LocalTestbed ofPart(Subject subject, Plan plan, Share share, StartSignal start) {
-    return new LocalTestbed(subject, plan, share, start, new Activity());
+    return new LocalTestbed(subject, plan, share, start, new Activity(), Duration.ZERO);
+  }
+
+  @Override
+  public Duration loadTime() {
+    return loadTime;
   }
 
   @Override

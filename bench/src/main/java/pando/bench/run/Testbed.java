@@ -1,6 +1,7 @@
 package pando.bench.run;
 
 import java.io.IOException;
+import java.time.Duration;
 import pando.bench.workload.Workload;
 import pando.cli.WrongResultException;
 
@@ -9,6 +10,14 @@ import pando.cli.WrongResultException;
  * loaded, and must not be used for another. Not thread-safe.
  */
 public interface Testbed extends AutoCloseable {
+  /**
+   * Returns how long the map took to take the records, which were there and in order; zero where
+   * that is not known.
+   */
+  default Duration loadTime() {
+    return Duration.ZERO;
+  }
+
   /**
    * Runs a workload: a warm-up, then what is measured.
    *

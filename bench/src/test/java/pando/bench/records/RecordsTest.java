@@ -3,6 +3,7 @@ package pando.bench.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -84,5 +85,24 @@ final class RecordsTest {
     }
     assertThat(count).isEqualTo(200_000);
     assertThat(reported[0]).isEqualTo(3 * 65_536);
+  }
+
+  @Test
+  void shouldSplitIntoPartsInOrder() {
+    SortedRecords whole = new SortedRecords(records, 10, _ -> {});
+    for (int parts = 1; parts <= 12; parts++) {
+      List<SortedRecords> split = new SortedRecords(records, 10, _ -> {}).split(parts);
+      assertThat(split).hasSize(parts);
+      assertThat(split.stream().flatMapToLong(RecordsTest::keys))
+          .containsExactlyElementsOf(keys(whole.split(1).getFirst()).boxed().toList());
+    }
+  }
+
+  private static LongStream keys(SortedRecords records) {
+    LongStream.Builder keys = LongStream.builder();
+    while (records.next()) {
+      keys.add(records.key());
+    }
+    return keys.build();
   }
 }

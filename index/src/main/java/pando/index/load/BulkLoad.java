@@ -1,20 +1,23 @@
 package pando.index.load;
 
+import java.util.ArrayList;
+import java.util.List;
 import pando.index.EntrySource;
 import pando.index.Partitioning;
 import pando.index.pool.Catalogue;
 
-/** A bulk load: one pass over the entries. */
+/** A bulk load: one pass over the entries, by one thread or several. */
 public final class BulkLoad {
   private final Loader loader;
-  private final EntrySource entries;
+  private final List<Ascending> parts;
   private final Partitioning before;
-  private long loaded;
-  private long lastKey;
 
-  private BulkLoad(Loader loader, EntrySource entries, Partitioning before) {
+  /** The part that is being read. */
+  private int current;
+
+  private BulkLoad(Loader loader, List<Ascending> parts, Partitioning before) {
     this.loader = loader;
-    this.entries = entries;
+    this.parts = parts;
     this.before = before;
   }
 
@@ -35,7 +38,9 @@ public final class BulkLoad {
    */
   public static Built run(Loader loader, EntrySource entries, Partitioning before) {
     try {
-      return new BulkLoad(loader, entries, before).run();
+      int threads = loader.threads();
+      List<? extends EntrySource> parts = threads == 1 ? List.of(entries) : entries.split(threads);
+      return new BulkLoad(loader, Ascending.divide(parts, threads), before).run();
     } catch (Throwable e) {
       loader.abandon(e);
       throw e;
@@ -98,10 +103,20 @@ public final class BulkLoad {
     long[] values = new long[head];
     int held = 0;
     while (held < head && next()) {
-      keys[held] = entries.key();
-      values[held++] = entries.value();
+      keys[held] = parts.get(current).key();
+      values[held++] = parts.get(current).value();
     }
     return held < head ? loadFew(keys, values, held) : loadMany(keys, values);
+  }
+
+  private boolean next() {
+    while (current < parts.size()) {
+      if (parts.get(current).next()) {
+        return true;
+      }
+      current++;
+    }
+    return false;
   }
 
   /** Loads too few entries for a leaf in each partition: the partitions stay as they are. */
@@ -117,12 +132,20 @@ public final class BulkLoad {
   }
 
   private Built loadMany(long[] keys, long[] values) {
-    for (int i = 0; i < keys.length; i++) {
-      loader.add(keys[i], values[i]);
+    List<Runnable> steps = new ArrayList<>();
+    Together together = new Together();
+    Ascending first = parts.get(current);
+    steps.add(() -> {
+      for (int i = 0; i < keys.length; i++) {
+        loader.add(keys[i], values[i]);
+      }
+      addAll(first, loader::add, together);
+    });
+    for (Ascending entries : parts.subList(current + 1, parts.size())) {
+      Loader.Part part = loader.part(entries.first());
+      steps.add(() -> addAll(entries, part, together));
     }
-    while (next()) {
-      loader.add(entries.key(), entries.value());
-    }
+    together.run("pando-load", steps);
     long root = loader.finish();
     long[] lows = new long[before.servers()];
     for (int range = 0; range < lows.length; range++) {
@@ -131,22 +154,15 @@ public final class BulkLoad {
     return built(root, lows);
   }
 
-  private Built built(long root, long[] lows) {
-    Partitioning partitioning = before.withLows(lows);
-    return new Built(loader.divide(root, partitioning), partitioning, loaded);
+  private static void addAll(Ascending entries, Loader.Part part, Together together) {
+    while (!together.hasFailed() && entries.next()) {
+      part.add(entries.key(), entries.value());
+    }
   }
 
-  private boolean next() {
-    if (!entries.next()) {
-      return false;
-    }
-    long key = entries.key();
-    if (loaded > 0 && key <= lastKey) {
-      throw new IllegalArgumentException(
-          "keys must ascend: entry=" + loaded + ", key=" + key + ", before=" + lastKey);
-    }
-    lastKey = key;
-    loaded++;
-    return true;
+  private Built built(long root, long[] lows) {
+    Partitioning partitioning = before.withLows(lows);
+    long loaded = parts.stream().mapToLong(Ascending::count).sum();
+    return new Built(loader.divide(root, partitioning), partitioning, loaded);
   }
 }

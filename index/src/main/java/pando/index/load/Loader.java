@@ -8,6 +8,30 @@ public interface Loader extends AutoCloseable {
   /** Returns the number of entries that a leaf gets. */
   int perLeaf();
 
+  /** Returns how many threads can add entries at the same time. Default: one. */
+  default int threads() {
+    return 1;
+  }
+
+  /**
+   * Begins a part whose entries another thread adds, while this one adds those before it. Called
+   * before {@link #add}; {@link #finish} and {@link #abandon} are called after the last thread has
+   * ended.
+   *
+   * @param low least key of its first leaf: above that of the part before by two or more, and below
+   *     the greatest key that there is. All entries of the parts before have lesser keys
+   */
+  default Part part(long low) {
+    throw new UnsupportedOperationException("one thread loads: low=" + low);
+  }
+
+  /** What receives the entries of one thread. */
+  @FunctionalInterface
+  interface Part {
+    /** Adds an entry, whose key is above all before it. */
+    void add(long key, long value);
+  }
+
   /**
    * Starts a leaf that covers the keys from {@code low} on; the first leaf covers all keys below,
    * too.
@@ -33,7 +57,8 @@ public interface Loader extends AutoCloseable {
 
   /**
    * Returns a fence below which about the share {@code part / parts} of all leaves lies. If there
-   * are at least {@code parts} leaves, different parts have different fences.
+   * are at least {@code parts} leaves, different parts have different fences. Called after {@link
+   * #finish}.
    */
   long fence(int part, int parts);
 

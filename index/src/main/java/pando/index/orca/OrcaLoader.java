@@ -7,29 +7,27 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
-import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.Partitioning;
-import pando.index.load.FenceSample;
 import pando.index.load.Loader;
 import pando.index.orca.directory.DirectoryNode;
 import pando.index.orca.directory.DirectoryPage;
 import pando.index.orca.directory.LeafEntries;
 import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.leaf.LeafLayout;
-import pando.index.orca.leaf.LeafPacker;
 import pando.index.orca.leaf.LeafReader;
 import pando.index.orca.space.ExtentAllocator;
-import pando.index.pool.Workers;
 
-/** Builds leaves out of entries in ascending order, and the directory pages of each range. */
+/**
+ * Builds leaves out of entries in ascending order, by one thread or several, and the directory
+ * pages of each range.
+ */
 final class OrcaLoader implements Loader {
   /*
    * Leaves are written as the entries come. Which range a leaf belongs to is often known only when
@@ -45,60 +43,35 @@ final class OrcaLoader implements Loader {
    * begun: the key goes to the leaf before it, which has room, or is cut.
    */
 
-  /** WRITEs of one scatter. */
-  private static final int WRITTEN_MAX = 16;
-
   private static final double PAGE_FILL = 0.9;
   private static final int PAGE_UNITS = DirectoryPage.BYTES / LeafLayout.UNIT_BYTES;
 
-  /** A leaf of at most 249 entries is cut into pieces of four or more. */
-  private static final int PIECES_MAX = 64;
-
-  /** Leaves are filled up to a multiple of so many bytes: long ones need a smaller directory. */
-  private static final int STEP_BYTES = 512;
-
-  /** Entries that are held beyond those of a leaf: as many as fit a step. */
-  private static final int AHEAD = STEP_BYTES / LeafLayout.SLOT_BYTES;
-
   private final OrcaServer server;
   private final List<OrcaServer> servers;
-  private final int memoryServers;
+  private final Fabric fabric;
+  private final OrcaSettings<?> options;
   private final int regionBytes;
-  private final RegisteredMemory registered;
-  private final Worker worker;
-  private final MemorySegment memory;
-  private final long message;
-  private final int imageBytes;
-  private final int perLeaf;
-  private final int recordsMax;
+  private final double fill;
   private final int perPage;
-  private final LeafPacker packer = new LeafPacker();
-  private final LeafReader reader = new LeafReader();
-  private final LeafCuts cuts;
-  private final Pieces pieces = new Pieces(PIECES_MAX);
-  private final VerbList list = new VerbList();
-  private final FenceSample fences = new FenceSample();
 
-  // Entries of the open leaf, and some more.
-  private final long[] keys;
-  private final long[] values;
-  private int held;
-  private long low;
+  /** A writer for each thread; the first one belongs to the thread that calls this object. */
+  private final List<LeafWriter> writers = new ArrayList<>();
 
-  /** Least key of each leaf, and the pointer to it. */
-  private long[] lows = new long[1024];
+  private final LeafWriter own;
 
-  private long[] pointers = new long[1024];
-  private int leaves;
+  /** The runs of leaves: one for each time that a leaf was started, then one for each part. */
+  private final List<LeafRun> runs = new ArrayList<>();
+
+  /** Receives what is added here. */
+  private @Nullable LeafRun open;
+
+  /** Least key of each leaf, and the pointer to it, once all are written. */
+  private long[] lows = new long[0];
+
+  private long[] pointers = new long[0];
 
   /** The leaves that have heads of several bytes. */
   private final BitSet wide = new BitSet();
-
-  /** Where leaves are allocated while they are written: a space for each time that one started. */
-  private final List<ExtentAllocator> spaces = new ArrayList<>();
-
-  /** First leaf in each of these spaces. */
-  private final List<Integer> firsts = new ArrayList<>();
 
   /** The space of each range, once it is known; and by region, while leaves have not moved. */
   private final List<ExtentAllocator> ranges = new ArrayList<>();
@@ -111,6 +84,11 @@ final class OrcaLoader implements Loader {
   /** Extents that are no leaves. */
   private final List<Extent> others = new ArrayList<>();
 
+  // Entries of a leaf that moves.
+  private final LeafReader reader = new LeafReader();
+  private final long[] keys = new long[LeafLayout.RECORDS_MAX];
+  private final long[] values = new long[LeafLayout.RECORDS_MAX];
+
   private record Extent(ExtentAllocator space, long address, int units) {}
 
   /**
@@ -121,186 +99,103 @@ final class OrcaLoader implements Loader {
    */
   OrcaLoader(
       OrcaServer server, List<OrcaServer> servers, Fabric fabric, int regionBytes, double fill) {
-    OrcaSettings<?> options = server.store.options;
     this.server = server;
     this.servers = servers;
-    this.memoryServers = fabric.memoryServers();
+    this.fabric = fabric;
+    this.options = server.store.options;
     this.regionBytes = regionBytes;
-    this.perLeaf = Math.max(2, (int) (options.recordsMax() * fill));
+    this.fill = fill;
     this.perPage = Math.max(2, (int) (options.pageChildren() * PAGE_FILL));
-    this.cuts = new LeafCuts(packer, options);
-    this.recordsMax = options.recordsMax();
-    this.keys = new long[Math.max(perLeaf + AHEAD, LeafLayout.RECORDS_MAX)];
-    this.values = new long[keys.length];
-    this.imageBytes = Math.max(options.nodeBytes(), DirectoryPage.BYTES);
-    this.message = (long) WRITTEN_MAX * imageBytes;
-    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
-    this.worker = Workers.open(fabric, registered);
-    this.memory = worker.memory();
+    this.own = openWriter();
+  }
+
+  private LeafWriter openWriter() {
+    LeafWriter writer = new LeafWriter(fabric, options);
+    writers.add(writer);
+    return writer;
   }
 
   /** {@inheritDoc} It is the greatest number, as leaves fill their space. */
   @Override
   public int perLeaf() {
-    return Math.min(recordsMax, perLeaf + AHEAD - 1);
+    return LeafRun.perLeafMax(options, fill);
   }
 
   // Leaves.
 
+  /** {@inheritDoc} A simulated pool has no threads but its own. */
+  @Override
+  public int threads() {
+    return fabric.capabilities().simulated() ? 1 : Runtime.getRuntime().availableProcessors();
+  }
+
+  @Override
+  public Part part(long low) {
+    LeafRun _ = open();
+    return begin(openWriter(), low);
+  }
+
+  private LeafRun begin(LeafWriter writer, long low) {
+    ExtentAllocator space = newSpace();
+    int perLeaf = LeafRun.perLeaf(options, fill);
+    LeafRun run = new LeafRun(server.store.space, options, writer, space, perLeaf, low);
+    runs.add(run);
+    return run;
+  }
+
+  private ExtentAllocator newSpace() {
+    return new ExtentAllocator(fabric.memoryServers(), regionBytes);
+  }
+
+  /** Returns the run to which this thread adds. */
+  private LeafRun open() {
+    LeafRun run = open;
+    if (run == null) {
+      run = begin(own, Long.MIN_VALUE);
+      open = run;
+    }
+    return run;
+  }
+
   @Override
   public void startLeaf(long from) {
-    if (spaces.isEmpty()) {
-      start(Long.MIN_VALUE);
-    } else {
-      writeOpen(from - 1);
-      spaces.getLast().trim(worker, message);
-      start(from);
+    LeafRun before = open;
+    if (before == null) {
+      LeafRun _ = open();
+      return;
     }
-  }
-
-  private void start(long from) {
-    spaces.add(new ExtentAllocator(memoryServers, regionBytes));
-    firsts.add(leaves);
-    begin(from);
-  }
-
-  private void begin(long from) {
-    low = from;
-    fences.add(from);
+    before.finish(from - 1);
+    trim(before.space());
+    open = begin(own, from);
   }
 
   @Override
   public void add(long key, long value) {
-    if (spaces.isEmpty()) {
-      start(Long.MIN_VALUE);
-    }
-    if (held == perLeaf + AHEAD) {
-      // Another key follows in the same range, so a leaf can begin with the last one.
-      writeFull();
-    }
-    keys[held] = key;
-    values[held++] = value;
-  }
-
-  /** Writes a leaf; the first of the entries behind it begins the next one. */
-  private void writeFull() {
-    int count = fullCount();
-    write(count, keys[count] - 1);
-    held -= count;
-    System.arraycopy(keys, count, keys, 0, held);
-    System.arraycopy(values, count, values, 0, held);
-    begin(keys[0]);
-  }
-
-  /**
-   * Returns the greatest number of entries, from that asked for on, whose leaf takes no more steps
-   * of {@link #STEP_BYTES}.
-   */
-  private int fullCount() {
-    int steps = steps(perLeaf);
-    int count = perLeaf;
-    int most = Math.min(recordsMax, held - 1);
-    for (int step = AHEAD / 2; step > 0; step /= 2) {
-      if (count + step <= most && steps(count + step) == steps) {
-        count += step;
-      }
-    }
-    return count;
-  }
-
-  private int steps(int count) {
-    int segments = packer.plan(keys, 0, count, low, keys[count] - 1);
-    return segments == 0 ? 0 : Math.ceilDiv(LeafLayout.bytes(segments), STEP_BYTES);
-  }
-
-  /** Writes all entries that are left. */
-  private void writeOpen(long high) {
-    if (held > perLeaf && keys[held - 1] < high) {
-      writeFull();
-    }
-    write(held, high);
-    held = 0;
-  }
-
-  /** Writes the first entries to a leaf, or to several if they do not fit one. */
-  private void write(int count, long high) {
-    pieces.clear();
-    cuts.cut(keys, 0, count, low, high, pieces);
-    for (int i = 0; i < pieces.count; i++) {
-      if (i > 0) {
-        fences.add(pieces.low[i]);
-      }
-      if (pieces.count > 1) {
-        packer.plan(keys, pieces.from[i], pieces.records[i], pieces.low[i], pieces.high[i]);
-      }
-      writePlanned(pieces.low[i], pieces.from[i]);
-    }
-  }
-
-  /** Writes the leaf that is planned, sooner or later. */
-  private void writePlanned(long leafLow, int from) {
-    int segments = packer.segments();
-    long address =
-        spaces
-            .getLast()
-            .allocate(
-                worker,
-                message,
-                server.store.space.nextMemoryServer(),
-                LeafLayout.units(segments),
-                1);
-    wide.set(leaves, packer.width() > 1);
-    addLeaf(leafLow, LeafPointer.of(address, segments));
-    pack(nextImage(), address, from);
-    post(address, LeafLayout.bytes(segments));
-  }
-
-  private void addLeaf(long leafLow, long pointer) {
-    if (leaves == lows.length) {
-      lows = Arrays.copyOf(lows, 2 * leaves);
-      pointers = Arrays.copyOf(pointers, 2 * leaves);
-    }
-    lows[leaves] = leafLow;
-    pointers[leaves++] = pointer;
-  }
-
-  private void pack(long image, long address, int from) {
-    packer.write(memory, image, address, server.store.space.nextStamp(), keys, values, from);
-  }
-
-  /** Returns the local offset of what is written next. */
-  private long nextImage() {
-    return (long) list.size() * imageBytes;
-  }
-
-  /** Adds the WRITE of what is at {@link #nextImage}. */
-  private void post(long address, int bytes) {
-    list.write(address, nextImage(), bytes);
-    if (list.size() == WRITTEN_MAX) {
-      writeAll();
-    }
-  }
-
-  private void writeAll() {
-    if (list.size() > 0) {
-      worker.scatter(list);
-      list.clear();
-    }
-  }
-
-  @Override
-  public long fence(int part, int parts) {
-    return fences.at(part, parts);
+    open().add(key, value);
   }
 
   @Override
   public long finish() {
-    if (spaces.isEmpty()) {
-      start(Long.MIN_VALUE);
+    LeafRun _ = open();
+    int leaves = 0;
+    for (int i = 0; i < runs.size(); i++) {
+      runs.get(i).finish(i + 1 < runs.size() ? runs.get(i + 1).first() - 1 : Long.MAX_VALUE);
+      leaves += runs.get(i).leaves();
     }
-    writeOpen(Long.MAX_VALUE);
-    writeAll();
+    writers.forEach(LeafWriter::writeAll);
+    lows = new long[leaves];
+    pointers = new long[leaves];
+    int from = 0;
+    for (LeafRun run : runs) {
+      run.copy(lows, pointers, wide, from);
+      from += run.leaves();
+    }
     return GlobalAddress.NULL;
+  }
+
+  @Override
+  public long fence(int part, int parts) {
+    return lows[(int) ((long) part * lows.length / parts)];
   }
 
   // Ranges.
@@ -308,7 +203,7 @@ final class OrcaLoader implements Loader {
   @Override
   public long divide(long root, Partitioning partitioning) {
     int count = partitioning.servers();
-    spaces.forEach(space -> space.trim(worker, message));
+    runs.forEach(run -> trim(run.space()));
     takeRanges(partitioning);
     checkDirectories(partitioning);
     long[] words = new long[RootTable.OWNERS];
@@ -320,8 +215,12 @@ final class OrcaLoader implements Loader {
           RootTable.word(epoch, writePages(range, partitioning));
     }
     long table = writeTable(words);
-    ranges.forEach(space -> space.trim(worker, message));
+    ranges.forEach(this::trim);
     return RootTable.pointer(table);
+  }
+
+  private void trim(ExtentAllocator space) {
+    space.trim(own.worker, own.message);
   }
 
   /** Makes a space for each range, and claims there what was allocated until now. */
@@ -329,12 +228,12 @@ final class OrcaLoader implements Loader {
     int count = partitioning.servers();
     starts = new int[count + 1];
     for (int range = 0; range < count; range++) {
-      starts[range] = Arrays.binarySearch(lows, 0, leaves, partitioning.lowOfRange(range));
+      starts[range] = Arrays.binarySearch(lows, partitioning.lowOfRange(range));
       assert starts[range] >= 0 : "low=" + partitioning.lowOfRange(range);
     }
-    starts[count] = leaves;
+    starts[count] = lows.length;
     for (int range = 0; range < count; range++) {
-      ExtentAllocator space = new ExtentAllocator(memoryServers, regionBytes);
+      ExtentAllocator space = newSpace();
       for (int leaf = starts[range]; leaf < starts[range + 1]; leaf++) {
         long address = LeafPointer.address(pointers[leaf]);
         regions.computeIfAbsent(regionOf(address), _ -> space).claim(address, unitsOf(leaf));
@@ -353,7 +252,7 @@ final class OrcaLoader implements Loader {
     for (OrcaServer each : servers) {
       most = Math.max(most, directoryBytes(partitioning.rangeOfServer(each.number)));
     }
-    server.store.options.checkDirectory(most);
+    options.checkDirectory(most);
   }
 
   private long directoryBytes(int range) {
@@ -403,37 +302,40 @@ final class OrcaLoader implements Loader {
   }
 
   private long highOf(int leaf) {
-    return leaf + 1 < leaves ? lows[leaf + 1] - 1 : Long.MAX_VALUE;
+    return leaf + 1 < lows.length ? lows[leaf + 1] - 1 : Long.MAX_VALUE;
   }
 
   private void move(int leaf, long high, ExtentAllocator from, ExtentAllocator to) {
     long before = LeafPointer.address(pointers[leaf]);
     int units = unitsOf(leaf);
     read(leaf, high);
-    int segments = packer.segments();
-    long after = to.allocate(worker, message, server.store.space.nextMemoryServer(), units, 1);
+    int segments = own.packer.segments();
+    long after =
+        to.allocate(own.worker, own.message, server.store.space.nextMemoryServer(), units, 1);
     try {
-      pack(0, after, 0);
-      worker.write(after, 0, LeafLayout.bytes(segments));
+      long stamp = server.store.space.nextStamp();
+      own.packer.write(own.memory, 0, after, stamp, keys, values, 0);
+      own.worker.write(after, 0, LeafLayout.bytes(segments));
     } catch (Throwable e) {
-      to.free(worker, message, after, units);
+      to.free(own.worker, own.message, after, units);
       throw e;
     }
     pointers[leaf] = LeafPointer.of(after, segments);
-    from.free(worker, message, before, units);
+    from.free(own.worker, own.message, before, units);
   }
 
   /** READs a leaf, and plans one with the same entries. */
   private void read(int leaf, long high) {
     long address = LeafPointer.address(pointers[leaf]);
     int segments = LeafPointer.segments(pointers[leaf]);
-    worker.read(address, 0, LeafLayout.bytes(segments));
-    long stamp = LeafLayout.stamp(memory, 0);
-    int count = reader.read(memory, 0, address, segments, lows[leaf], high, stamp, keys, values);
+    own.worker.read(address, 0, LeafLayout.bytes(segments));
+    long stamp = LeafLayout.stamp(own.memory, 0);
+    int count =
+        reader.read(own.memory, 0, address, segments, lows[leaf], high, stamp, keys, values);
     if (count < 0) {
       throw new CorruptNodeException(address, String.valueOf(reader.problem()));
     }
-    packer.plan(keys, 0, count, lows[leaf], high);
+    own.packer.plan(keys, 0, count, lows[leaf], high);
   }
 
   // Pages.
@@ -463,7 +365,7 @@ final class OrcaLoader implements Loader {
                 to);
       }
       if (parts == 1) {
-        writeAll();
+        own.writeAll();
         return LeafPointer.address(pages[0]);
       }
       childLows = pageLows;
@@ -481,23 +383,24 @@ final class OrcaLoader implements Loader {
       int from,
       int to) {
     long address = allocate(range, children[from], PAGE_UNITS);
-    long image = nextImage();
+    MemorySegment memory = own.memory;
+    long image = own.nextImage();
     DirectoryPage.format(
         memory, image, level, childLows[from], high, server.store.space.nextStamp(), owner);
     for (int child = from; child < to; child++) {
       DirectoryPage.append(memory, image, childLows[child], children[child]);
     }
     DirectoryPage.seal(memory, image);
-    post(address, DirectoryPage.BYTES);
+    own.post(address, DirectoryPage.BYTES);
     return LeafPointer.of(address, 0);
   }
 
   private long writeTable(long[] words) {
     long table = allocate(0, pointers[0], RootTable.BYTES / LeafLayout.UNIT_BYTES);
     for (int word = 0; word < RootTable.BYTES / Long.BYTES; word++) {
-      Words.set(memory, (long) word * Long.BYTES, word < words.length ? words[word] : 0);
+      Words.set(own.memory, (long) word * Long.BYTES, word < words.length ? words[word] : 0);
     }
-    worker.write(table, 0, RootTable.BYTES);
+    own.worker.write(table, 0, RootTable.BYTES);
     return table;
   }
 
@@ -508,7 +411,7 @@ final class OrcaLoader implements Loader {
   private long allocate(int range, long child, int units) {
     ExtentAllocator space = ranges.get(range);
     int memoryServer = GlobalAddress.server(LeafPointer.address(child));
-    long address = space.allocate(worker, message, memoryServer, units, units);
+    long address = space.allocate(own.worker, own.message, memoryServer, units, units);
     others.add(new Extent(space, address, units));
     return address;
   }
@@ -518,16 +421,11 @@ final class OrcaLoader implements Loader {
   @Override
   public void abandon(Throwable failure) {
     List<Runnable> steps = new ArrayList<>();
-    for (int leaf = 0; leaf < leaves; leaf++) {
-      ExtentAllocator space = spaceOf(leaf);
-      long address = LeafPointer.address(pointers[leaf]);
-      int units = unitsOf(leaf);
-      steps.add(() -> space.free(worker, message, address, units));
+    if (ranges.isEmpty()) {
+      runs.forEach(run -> addFrees(run, steps));
+    } else {
+      addFrees(steps);
     }
-    others.forEach(extent ->
-        steps.add(() -> extent.space.free(worker, message, extent.address, extent.units)));
-    (ranges.isEmpty() ? spaces : ranges)
-        .forEach(space -> steps.add(() -> space.trim(worker, message)));
     boolean all = true;
     for (Runnable step : steps) {
       try {
@@ -539,19 +437,36 @@ final class OrcaLoader implements Loader {
         all = false;
       }
     }
-    leaves = 0;
-    others.clear();
+    runs.clear();
+    ranges.clear();
   }
 
-  /** Returns the space that a leaf lies in. */
-  private ExtentAllocator spaceOf(int leaf) {
-    if (ranges.isEmpty()) {
-      int run = firsts.size() - 1;
-      while (firsts.get(run) > leaf) {
-        run--;
-      }
-      return spaces.get(run);
+  private void addFrees(LeafRun run, List<Runnable> steps) {
+    for (int leaf = 0; leaf < run.leaves(); leaf++) {
+      long pointer = run.pointer(leaf);
+      steps.add(() -> free(run.space(), pointer));
     }
+    steps.add(() -> trim(run.space()));
+  }
+
+  private void addFrees(List<Runnable> steps) {
+    for (int leaf = 0; leaf < lows.length; leaf++) {
+      ExtentAllocator space = spaceOf(leaf);
+      long pointer = pointers[leaf];
+      steps.add(() -> free(space, pointer));
+    }
+    others.forEach(extent ->
+        steps.add(() -> extent.space.free(own.worker, own.message, extent.address, extent.units)));
+    ranges.forEach(space -> steps.add(() -> trim(space)));
+  }
+
+  private void free(ExtentAllocator space, long pointer) {
+    int units = LeafLayout.units(LeafPointer.segments(pointer));
+    space.free(own.worker, own.message, LeafPointer.address(pointer), units);
+  }
+
+  /** Returns the space that a leaf lies in, once ranges have spaces. */
+  private ExtentAllocator spaceOf(int leaf) {
     int range = ranges.size() - 1;
     while (starts[range] > leaf) {
       range--;
@@ -561,11 +476,13 @@ final class OrcaLoader implements Loader {
 
   @Override
   public VerbCounters verbs() {
-    return worker.counters();
+    VerbCounters all = new VerbCounters();
+    writers.forEach(writer -> all.add(writer.worker.counters()));
+    return all;
   }
 
   @Override
   public void close() {
-    Closing.all(worker::close, registered::close);
+    Closing.all(writers.stream().<Runnable>map(writer -> writer::close).toList());
   }
 }

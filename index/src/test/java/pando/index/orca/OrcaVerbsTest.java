@@ -2,6 +2,7 @@ package pando.index.orca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.function.LongConsumer;
@@ -17,8 +18,10 @@ import pando.fabric.server.PoolOptions;
 import pando.index.AllocatedBytes;
 import pando.index.Costs;
 import pando.index.Entries;
+import pando.index.EntrySource;
 import pando.index.EntryVisitor;
 import pando.index.Session;
+import pando.index.SplitEntries;
 
 /** What operations cost: the table of ORCA in docs/systems.md. */
 @Timeout(300)
@@ -375,6 +378,35 @@ class OrcaVerbsTest {
         .with("neighbours", "off")
         .with("shares-move", "off")
         .withWriteBackNanos(0);
+  }
+
+  @Test
+  void shouldLoadPartsByTheVerbsOfOneThread() {
+    long bound = load(options().withComputeServers(2), Entries.of(model)).bound; // of leaves
+    VerbCounters one = load(options(), Entries.of(model)).verbs;
+    List<Entries> parts =
+        List.of(Entries.of(model.headMap(bound, false)), Entries.of(model.tailMap(bound, true)));
+    VerbCounters several = load(options(), new SplitEntries(parts)).verbs;
+    // Entries that are too many for the last leaf of a part take one more, whose header is READ.
+    long more = several.writes - one.writes;
+    assertThat(more).isBetween(0L, 1L);
+    assertThat(several.reads).isEqualTo(one.reads + more);
+    assertThat(several.atomics).isEqualTo(one.atomics);
+    // A thread asks each memory server for regions of its own, and gives the rest back.
+    assertThat(several.calls - one.calls).isBetween(0L, 8L);
+  }
+
+  /** A load: its verbs, and where the second half of the keys begins. */
+  private record Loaded(VerbCounters verbs, long bound) {}
+
+  private static Loaded load(OrcaOptions options, EntrySource entries) {
+    PoolOptions pool = PoolOptions.defaults().withMemoryServers(2).withBytesPerServer(64 << 20);
+    try (Fabric fabric = LocalFabric.open(pool);
+        OrcaIndex index = OrcaIndex.create(fabric, options)) {
+      VerbCounters verbs = Costs.of(index, () -> index.bulkLoad(entries, 0.7));
+      List<Long> lows = Arrays.stream(index.partitioning().lows()).boxed().toList();
+      return new Loaded(verbs, lows.getLast());
+    }
   }
 
   private void run(OrcaOptions options, Runnable body) {
