@@ -15,6 +15,9 @@ final class LmdbPeer implements Peer {
   private static final long MAP_BYTES = 16L << 30;
   private static final int READERS = 128;
 
+  /** As LMDB is built by default. */
+  private static final int KEY_BYTES_MAX = 511;
+
   private final Env<ByteBuffer> environment;
   private final Dbi<ByteBuffer> store;
 
@@ -28,27 +31,27 @@ final class LmdbPeer implements Peer {
 
   @Override
   public PeerSession session() {
-    ByteBuffer key = ByteBuffer.allocateDirect(Long.BYTES);
+    ByteBuffer key = ByteBuffer.allocateDirect(KEY_BYTES_MAX);
     ByteBuffer value = ByteBuffer.allocateDirect(Long.BYTES);
     return new PeerSession() {
       @Override
-      public void put(long wanted, long stored) {
-        key.putLong(0, wanted);
+      public void put(byte[] wanted, long stored) {
+        key.clear().put(wanted).flip();
         value.putLong(0, stored);
         store.put(key, value);
       }
 
       @Override
-      public boolean get(long wanted) {
-        key.putLong(0, wanted);
+      public boolean get(byte[] wanted) {
+        key.clear().put(wanted).flip();
         try (Txn<ByteBuffer> reading = environment.txnRead()) {
           return store.get(reading, key) != null;
         }
       }
 
       @Override
-      public int scan(long from, int limit) {
-        key.putLong(0, from);
+      public int scan(byte[] from, int limit) {
+        key.clear().put(from).flip();
         int count = 0;
         try (Txn<ByteBuffer> reading = environment.txnRead();
             CursorIterable<ByteBuffer> entries = store.iterate(reading, KeyRange.atLeast(key))) {

@@ -31,7 +31,7 @@ final class PandoPeer implements Peer {
   @Override
   public PeerSession session() {
     Session session = index.session();
-    return new PeerSession() {
+    return new WordSession() {
       @Override
       public void put(long key, long value) {
         session.store(key, value);

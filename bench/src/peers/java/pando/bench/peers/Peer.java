@@ -1,18 +1,46 @@
 package pando.bench.peers;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** A store of words on a disk. Thread-safe; each thread has a session of its own. */
+/**
+ * A store of words, or of byte strings with words. Thread-safe; each thread has a session of its
+ * own.
+ */
 interface Peer extends AutoCloseable {
-  /** One thread's access. */
+  /** One thread's access. Keys are strings of bytes, or words. */
   interface PeerSession extends AutoCloseable {
-    void put(long key, long value);
+    /** Stores a value; the key may be there. */
+    void put(byte[] key, long value);
 
-    boolean get(long key);
+    boolean get(byte[] key);
 
     /** Visits entries from a key on; returns how many there were. */
-    int scan(long from, int limit);
+    int scan(byte[] from, int limit);
+
+    default void put(long key, long value) {
+      put(bytes(key), value);
+    }
+
+    /** Stores a value of a key that is not there. */
+    default void insert(long key, long value) {
+      put(key, value);
+    }
+
+    default boolean get(long key) {
+      return get(bytes(key));
+    }
+
+    /** Visits entries from a key on; returns how many there were. */
+    default int scan(long from, int limit) {
+      return scan(bytes(from), limit);
+    }
+
+    /** Returns bytes in whose order words are. */
+    private static byte[] bytes(long word) {
+      return ByteBuffer.allocate(Long.BYTES).putLong(word ^ Long.MIN_VALUE).array();
+    }
 
     @Override
     void close();
@@ -48,6 +76,9 @@ interface Peer extends AutoCloseable {
   }
 
   PeerSession session();
+
+  /** Ends what the store does by itself after many puts. */
+  default void settle() {}
 
   @Override
   void close();

@@ -3,6 +3,7 @@ package pando.index.load;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -134,13 +135,8 @@ class BulkLoadPartsTest {
               }
             });
     KeptParts kept = new KeptParts();
-    Throwable thrown = null;
-    try {
-      BulkLoad.run(kept, new SplitEntries(List.of(first, second)), ALL);
-    } catch (Throwable e) {
-      thrown = e;
-    }
-    assertThat(thrown).isNotNull();
+    Throwable thrown =
+        catchThrowable(() -> BulkLoad.run(kept, new SplitEntries(List.of(first, second)), ALL));
     List<String> all = new ArrayList<>(List.of(String.valueOf(thrown.getMessage())));
     for (Throwable other : thrown.getSuppressed()) {
       all.add(String.valueOf(other.getMessage()));
