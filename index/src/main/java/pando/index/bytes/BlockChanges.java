@@ -20,9 +20,6 @@ final class BlockChanges {
   /** A block with fewer bytes than one of so many parts of the greatest takes its neighbour in. */
   private static final int SMALL_PART = 4;
 
-  /** What a record takes more than its key and its value, with its part of a segment's header. */
-  private static final int RECORD_OVERHEAD = 16;
-
   /**
    * Where records move, segments end elsewhere, and zeros behind them may be more: of 3,000 blocks,
    * 6 took more than estimated, by 13 bytes at the most.
@@ -142,16 +139,15 @@ final class BlockChanges {
   private void put(
       BlockEntry entry, int waiting, boolean found, MemorySegment inBlock, boolean blob) {
     BlockDelta delta = entry.state().delta();
-    long more = inBlock.byteSize() - (found ? reader.storedBytes() : -key.byteSize());
-    int growth = more == 0 && found ? 0 : (int) Math.max(more + RECORD_OVERHEAD, 1);
-    change(entry, waiting, found, delta.with(waiting, key, hash, inBlock, blob, growth));
+    int before = found ? (int) reader.storedBytes() : BlockDelta.ABSENT;
+    change(entry, waiting, found, delta.with(waiting, key, hash, inBlock, blob, before));
   }
 
   private void remove(BlockEntry entry, int waiting) {
     stored = null;
     storedWord = 0;
-    int fewer = (int) (key.byteSize() + reader.storedBytes()) + RECORD_OVERHEAD;
-    change(entry, waiting, true, entry.state().delta().without(waiting, key, hash, fewer));
+    int before = (int) reader.storedBytes();
+    change(entry, waiting, true, entry.state().delta().without(waiting, key, hash, before));
   }
 
   /**

@@ -8,12 +8,14 @@ import java.lang.foreign.MemorySegment;
  * <pre>
  *   records   key 2 | value 2 | key | value      for each change, one behind the other
  *             room
- *   slots     hash 16 bits | place 16 bits       of each record, the first one last
+ *   slots     hash 15 | moves 1 | place 16       bits, of each record, the first one last
  * </pre>
  *
  * <p>A record has the lengths of its key and of its value. As in a {@link BlockSegment}, a value of
- * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed. Parts of
- * the hashes are beside each other, so a lookup reads few lines of the processor's cache.
+ * length 65,535 is the word of a blob; one of length 65,534 is none: the key is removed, and the
+ * length of what was stored for it is there, in 2 bytes. Parts of the hashes are beside each other,
+ * so a lookup reads few lines of the processor's cache. A change moves records if its key is new,
+ * or if the length of its value is another one, or ever was since it waits.
  *
  * <p>What one of these objects says never changes. Each change makes a new object. If its key had
  * no change, it shares the array with the one before: its record goes behind the last one that this
@@ -25,7 +27,15 @@ final class BlockDelta {
   /** No changes. */
   static final BlockDelta NONE = new BlockDelta(new byte[0], 0, 0, 0, 0);
 
+  /** In place of a length: nothing is stored. */
+  static final int ABSENT = -1;
+
+  /** What a record takes more than its key and its value, with its part of a segment's header. */
+  private static final int RECORD_OVERHEAD = 16;
+
   private static final int PLACE_MASK = 0xffff;
+  private static final int MOVES = 0x1_0000;
+  private static final int TAG_MASK = ~(PLACE_MASK | MOVES);
   private static final int SLOT_BYTES = Integer.BYTES;
   private static final int REMOVED = 0xfffe;
 
@@ -34,8 +44,6 @@ final class BlockDelta {
 
   /** Bytes of the object and of the array's header. */
   private static final int OBJECT_BYTES = 32 + 16;
-
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   /** Between {@link #size} and the slots of {@link #count} records are those of later objects. */
   private final byte[] bytes;
@@ -109,7 +117,7 @@ final class BlockDelta {
     int tag = tag(hash);
     for (int i = 0; i < count; i++) {
       int slot = slot(in, i);
-      if ((slot & ~PLACE_MASK) == tag && isOf(in, slot & PLACE_MASK, key)) {
+      if ((slot & TAG_MASK) == tag && isOf(in, slot & PLACE_MASK, key)) {
         return i;
       }
     }
@@ -117,7 +125,7 @@ final class BlockDelta {
   }
 
   private static int tag(long hash) {
-    return (int) hash & ~PLACE_MASK;
+    return (int) hash & TAG_MASK;
   }
 
   private static boolean isOf(MemorySegment in, int record, MemorySegment key) {
@@ -142,28 +150,58 @@ final class BlockDelta {
    *
    * @param waiting what {@link #find} returns for the key
    * @param stored the value, or the word of a blob
-   * @param more bytes that the block takes for it at the most
+   * @param before length of what was stored for the key, {@link #ABSENT} if it was not there
    */
   BlockDelta with(
-      int waiting, MemorySegment key, long hash, MemorySegment stored, boolean blob, int more) {
-    int length = blob ? BlockSegment.BLOB : (int) stored.byteSize();
-    return with(waiting, key, hash, stored, length, growth + more, removedBytes);
+      int waiting, MemorySegment key, long hash, MemorySegment stored, boolean blob, int before) {
+    boolean comesBack = waiting >= 0 && before == ABSENT;
+    int replaced = comesBack ? removedLength(waiting) : before;
+    int keyBytes = (int) key.byteSize();
+    int more = (int) stored.byteSize() - (replaced == ABSENT ? -keyBytes : replaced);
+    int moved = moves(waiting);
+    int moves = replaced == ABSENT || more != 0 ? MOVES : moved;
+    int overhead = moves == moved ? 0 : RECORD_OVERHEAD;
+    return with(
+        waiting,
+        key,
+        tag(hash) | moves,
+        stored,
+        blob ? BlockSegment.BLOB : (int) stored.byteSize(),
+        moves == 0 ? growth : Math.max(growth + more + overhead, 1),
+        comesBack ? removedBytes - removedBytes(keyBytes, replaced) : removedBytes);
   }
 
   /**
    * Returns these changes and the removal of a key, in place of its change.
    *
    * @param waiting what {@link #find} returns for the key
-   * @param fewer bytes that the record takes at the most
+   * @param before length of what was stored for the key
    */
-  BlockDelta without(int waiting, MemorySegment key, long hash, int fewer) {
-    return with(waiting, key, hash, NOTHING, REMOVED, growth, removedBytes + fewer);
+  BlockDelta without(int waiting, MemorySegment key, long hash, int before) {
+    MemorySegment length = MemorySegment.ofArray(new byte[] {(byte) before, (byte) (before >> 8)});
+    int fewer = removedBytes((int) key.byteSize(), before);
+    int tag = tag(hash) | moves(waiting);
+    return with(waiting, key, tag, length, REMOVED, growth, removedBytes + fewer);
+  }
+
+  /** Returns the length of what was stored for a key that is removed. */
+  private int removedLength(int i) {
+    MemorySegment in = memory();
+    return in.get(Block.SHORT, BlockSegment.stored(in, record(i))) & PLACE_MASK;
+  }
+
+  private int moves(int waiting) {
+    return waiting < 0 ? 0 : slot(memory(), waiting) & MOVES;
+  }
+
+  private static int removedBytes(int keyBytes, int storedBytes) {
+    return keyBytes + storedBytes + RECORD_OVERHEAD;
   }
 
   private BlockDelta with(
       int waiting,
       MemorySegment key,
-      long hash,
+      int tag,
       MemorySegment stored,
       int length,
       int newGrowth,
@@ -179,7 +217,7 @@ final class BlockDelta {
     in.set(Block.SHORT, at + 2L, (short) length);
     MemorySegment.copy(key, 0, in, keyAt, key.byteSize());
     MemorySegment.copy(stored, 0, in, keyAt + key.byteSize(), stored.byteSize());
-    setSlot(in, others, tag(hash) | at);
+    setSlot(in, others, tag | at);
     return new BlockDelta(next, end, others + 1, newGrowth, newRemovedBytes);
   }
 

@@ -25,16 +25,17 @@ class BlockDeltaTest {
   private void put(byte[] key, byte[] value) {
     MemorySegment its = MemorySegment.ofArray(key);
     long hash = ByteKeyHash.of(its);
-    int before = delta.find(its, hash);
-    delta = delta.with(before, its, hash, MemorySegment.ofArray(value), false, 0);
-    model.put(key, value);
+    int waiting = delta.find(its, hash);
+    byte[] before = model.put(key, value);
+    int length = before == null ? BlockDelta.ABSENT : before.length;
+    delta = delta.with(waiting, its, hash, MemorySegment.ofArray(value), false, length);
   }
 
   private void remove(byte[] key) {
     MemorySegment its = MemorySegment.ofArray(key);
     long hash = ByteKeyHash.of(its);
-    delta = delta.without(delta.find(its, hash), its, hash, 0);
-    model.remove(key);
+    byte[] before = model.remove(key);
+    delta = delta.without(delta.find(its, hash), its, hash, before == null ? 0 : before.length);
   }
 
   private void change() {
@@ -174,19 +175,50 @@ class BlockDeltaTest {
     assertThat(new BlockMerge(block, delta).patched()).isNull();
   }
 
+  private void assertEstimates(int growth, int removedBytes) {
+    assertThat(delta.growth()).isEqualTo(growth);
+    assertThat(delta.removedBytes()).isEqualTo(removedBytes);
+  }
+
   @Test
   void shouldSayHowMuchABlockGrowsAndLoses() {
-    MemorySegment key = MemorySegment.ofArray(new byte[] {1});
-    MemorySegment value = MemorySegment.ofArray(new byte[9]);
-    BlockDelta one = BlockDelta.NONE.with(-1, key, ByteKeyHash.of(key), value, false, 30);
-    int change = one.find(key, ByteKeyHash.of(key));
-    BlockDelta two = one.without(change, key, ByteKeyHash.of(key), 12);
+    byte[] key = {1};
     assertThat(BlockDelta.NONE.localBytes()).isZero();
-    assertThat(one.growth()).isEqualTo(30);
-    assertThat(one.removedBytes()).isZero();
-    assertThat(two.growth()).isEqualTo(30);
-    assertThat(two.removedBytes()).isEqualTo(12);
-    assertThat(one.localBytes()).as("objects, lengths and place, key, value").isEqualTo(48 + 24);
+    put(key, new byte[9]);
+    assertEstimates(1 + 9 + 16, 0);
+    assertThat(delta.localBytes()).as("objects, lengths and place, key, value").isEqualTo(48 + 24);
+    put(key, new byte[11]);
+    assertEstimates(1 + 11 + 16, 0);
+    remove(key);
+    assertEstimates(1 + 11 + 16, 1 + 11 + 16);
+    put(key, new byte[4]);
+    assertEstimates(1 + 4 + 16, 0);
+  }
+
+  @Test
+  void shouldEstimateByTheLastChangeOfAKeyThatTheBlockHas() {
+    byte[] key = {1};
+    model.put(key, new byte[20]);
+    put(key, new byte[20]);
+    assertEstimates(0, 0);
+    remove(key);
+    assertEstimates(0, 1 + 20 + 16);
+    put(key, new byte[20]);
+    assertEstimates(0, 0);
+    for (int i = 0; i < 100; i++) {
+      put(key, new byte[25]);
+      assertEstimates(5 + 16, 0);
+      put(key, new byte[20]);
+      assertEstimates(16, 0);
+      remove(key);
+      assertEstimates(16, 1 + 20 + 16);
+      put(key, new byte[2]);
+      assertEstimates(1, 0);
+      put(key, new byte[20]);
+      put(key, new byte[7]);
+      model.put(key, new byte[20]);
+      delta = BlockDelta.NONE;
+    }
   }
 
   /** A key that changes again and again takes the memory of one change. */

@@ -110,6 +110,35 @@ class ByteVerbsTest {
     }
   }
 
+  /** A key that changes again needs no more room than its last change. */
+  @Test
+  void shouldMakeNoBlockForAKeyWhoseLengthChangesAgain() {
+    ByteOptions options =
+        ByteOptions.defaults()
+            .withCacheBytes(1 << 20)
+            .withLabels(ByteOptions.defaults().labels().withWriteBackNanos(0));
+    try (Fabric fabric = Pools.open(1, 64 << 20, 2704);
+        ByteIndex index = ByteIndex.create(fabric, options);
+        BlockSession session = (BlockSession) index.session()) {
+      MemorySegment[] values = {
+        MemorySegment.ofArray(new byte[20]), MemorySegment.ofArray(new byte[21])
+      };
+      for (int i = 0; i < KEYS; i++) {
+        session.put(key(i), values[0]);
+      }
+      index.flush();
+      VerbCounters before = session.verbs().copy();
+      for (int i = 0; i < 10_000; i++) {
+        session.update(key(700), values[i & 1]);
+      }
+      for (int i = 0; i < 10_000; i++) {
+        session.remove(key(700));
+        session.put(key(700), values[i & 1]);
+      }
+      assertThat(session.verbs().writes - before.writes).as("blocks made").isZero();
+    }
+  }
+
   /** Updates the first keys one after the other, from one block to the next; returns the WRITEs. */
   private static long writesOfUpdates(BlockSession session, int keys, MemorySegment value) {
     long before = session.verbs().writes;
