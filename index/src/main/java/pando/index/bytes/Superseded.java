@@ -63,7 +63,7 @@ final class Superseded {
    * @param label to discard, {@link #NO_LABEL} if there is none
    * @param seed of the blob
    * @param word of the blob to free
-   * @param round the last one that had begun
+   * @param round in which that was, or after which
    */
   private record Old(long label, long seed, long word, long round) {}
 
@@ -71,10 +71,10 @@ final class Superseded {
   private static final class Waiting {
     private final List<Old> old = new ArrayList<>();
 
-    /** The last round that had begun when it began to wait. */
+    /** The round in which it began to wait, or after which. */
     private volatile long since;
 
-    /** The last round that had begun when others were stored for which it waits. */
+    /** The round in which others were stored for which it waits, or after which. */
     private long round;
 
     Waiting(long since) {
@@ -84,6 +84,8 @@ final class Superseded {
 
   private final ByteIndex index;
   private final long bytesMax;
+
+  /** Rises when a round begins and when it ends: it is odd while one is under way. */
   private final AtomicLong round = new AtomicLong();
 
   /** The last round that has ended without a failure; of the thread that is {@link #busy}. */
@@ -167,20 +169,22 @@ final class Superseded {
     return bytes.get() > bytesMax;
   }
 
-  /** Returns the number of rounds that have begun. */
+  /** Returns a number that rises when a round begins and when it ends. */
   long rounds() {
     return round.get();
   }
 
   /**
-   * Makes a round, unless others have begun and ended one, or nothing waits, nor has since a round;
-   * returns whether there may be more room in the pool now. Others' rounds leave out the label of a
-   * block that this thread has latched: if that waits, this thread makes its own.
+   * Makes a round, unless others have begun and ended one, or nothing waits, nor was a round under
+   * way at any time since; returns whether there may be more room in the pool now. Others' rounds
+   * leave out the label of a block that this thread has latched: if that waits, this thread makes
+   * its own.
    *
-   * @param since number of rounds that had begun before it was found that there is no room
+   * @param since {@link #rounds} before it was found that there is no room
    */
   boolean makeRoom(long since, Session labels, Blobs blobs, Collection<BlockEntry> latched) {
-    if (old.isEmpty() && waiting.isEmpty() && !busy.get() && round.get() == since) {
+    boolean isUnderWay = (since & 1) != 0;
+    if (old.isEmpty() && waiting.isEmpty() && !isUnderWay && !busy.get() && round.get() == since) {
       return false;
     }
     lock(blobs);
@@ -222,9 +226,9 @@ final class Superseded {
   /** Makes a round as {@link #settle}, by the thread that is {@link #busy}. */
   private boolean makeRound(Session labels, Blobs blobs, Collection<BlockEntry> latched) {
     long now = round.incrementAndGet();
-    index.labels.writeBack();
     List<Old> free = new ArrayList<>();
     try {
+      index.labels.writeBack();
       long since = storeWaiting(now, labels, latched, free);
       keep(since, free);
       takeOld(Math.min(now, since), free);
@@ -233,6 +237,7 @@ final class Superseded {
       return since >= now;
     } finally {
       old.addAll(free);
+      round.incrementAndGet();
     }
   }
 

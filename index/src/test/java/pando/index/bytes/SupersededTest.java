@@ -4,12 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import pando.fabric.Fabric;
+import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
 import pando.index.Pools;
 import pando.index.orca.OrcaOptions;
@@ -22,8 +24,8 @@ class SupersededTest {
 
   private final Fabric pool = Pools.open(1, 16 << 20, 1);
   private final NavigableMap<String, Integer> model = new TreeMap<>();
-  private final ByteIndex index =
-      ByteIndex.create(new HookedFabric(pool).withTasksByHand(), options());
+  private final HookedFabric fabric = new HookedFabric(pool).withTasksByHand();
+  private final ByteIndex index = ByteIndex.create(fabric, options());
   private final BlockSession session = (BlockSession) index.session();
   private BlockEntry left = index.directory.last();
   private BlockEntry right = left;
@@ -154,5 +156,29 @@ class SupersededTest {
     assertThat(blockOf(behind)).isSameAs(right);
     next.unlatch();
     crash();
+  }
+
+  private boolean mayHaveRoom(long since) {
+    return index.superseded.makeRoom(
+        since, session.changes.labels, session.reader.blobs, List.of());
+  }
+
+  /** A change that found no room during a round may find what that round has freed. */
+  @Test
+  void shouldLookForRoomThatARoundMadeWhichWasUnderWay() {
+    left.unlatch();
+    long[] since = {0};
+    fabric.hookNext(
+        verbs -> verbs.kind(0) == Kind.WRITE,
+        write -> {
+          since[0] = index.superseded.rounds();
+          write.post();
+        });
+    while (!index.superseded.isEmpty()) {
+      session.changes.settleSuperseded();
+    }
+    assertThat(since[0]).isPositive();
+    assertThat(mayHaveRoom(since[0])).isTrue();
+    assertThat(mayHaveRoom(index.superseded.rounds())).isFalse();
   }
 }
