@@ -15,12 +15,15 @@ import pando.fabric.memory.KeyOrder;
  * place of an old one. Thread-safe.
  */
 final class BlockDirectory {
-  private static final int NODE_ENTRIES = 256;
-  private static final int NODE_OBJECT_BYTES = 24 + 12 + 40 + 3 * 16;
-  private static final int ENTRY_BYTES = Long.BYTES + 4;
+  private static final int NODE_ENTRIES = 32;
+
+  /** Bytes of a node, its first key and its array, without what is in these. */
+  private static final int NODE_BYTES = 24 + 40 + 2 * 16;
+
+  private static final int REFERENCE_BYTES = 4;
   private static final BlockEntry[] NO_ENTRIES = {};
 
-  private volatile Node[] nodes = new Node[0];
+  private volatile Root root = new Root();
   private volatile long changes;
   private volatile ServedKeys served = ServedKeys.NONE;
 
@@ -59,63 +62,92 @@ final class BlockDirectory {
     return dropped;
   }
 
-  private static Node[] nodes(List<BlockEntry> entries) {
+  private static Root nodes(List<BlockEntry> entries) {
     Node[] all = new Node[Math.ceilDiv(entries.size(), NODE_ENTRIES)];
     for (int i = 0; i < all.length; i++) {
       int end = Math.min((i + 1) * NODE_ENTRIES, entries.size());
       all[i] = new Node(entries.subList(i * NODE_ENTRIES, end).toArray(BlockEntry[]::new));
     }
-    return all;
+    return new Root(all);
   }
 
-  /**
-   * Some blocks in a row. The keys with which they begin have a common prefix; the 8 bytes behind
-   * it are in one array, and a search looks at little else. The first block of all begins with the
-   * empty key, which has nothing in common with others, so it does not count for the prefix.
-   */
+  /** Some blocks in a row. */
   private static final class Node {
     private final MemorySegment low;
-    private final int counted;
-    private final MemorySegment countedLow;
-    private final int prefixBytes;
-    private final long[] heads;
+    private final LowKeys lows;
     private final BlockEntry[] entries;
 
     Node(BlockEntry[] entries) {
-      MemorySegment first = entries[0].low();
-      this.low = MemorySegment.ofArray(first.toArray(JAVA_BYTE));
-      this.counted = first.byteSize() == 0 && entries.length > 1 ? 1 : 0;
-      this.countedLow =
-          counted == 0 ? low : MemorySegment.ofArray(entries[counted].low().toArray(JAVA_BYTE));
-      this.prefixBytes = KeyOrder.commonPrefix(countedLow, entries[entries.length - 1].low());
-      this.heads = new long[entries.length];
-      for (int i = 0; i < heads.length; i++) {
-        heads[i] = head(entries[i].low());
-      }
+      this.low = MemorySegment.ofArray(entries[0].low().toArray(JAVA_BYTE));
+      this.lows = new LowKeys(entries.length, i -> entries[i].low());
       this.entries = entries;
+    }
+
+    /** Returns the place of the last block that begins at or below a key, or -1. */
+    int last(MemorySegment key) {
+      int candidate = lows.candidate(key);
+      return lows.last(candidate, entries[candidate].agreesLow(key));
+    }
+
+    long localBytes() {
+      long bytes = NODE_BYTES + Block.padded(low.byteSize()) + lows.localBytes();
+      return bytes + (long) entries.length * REFERENCE_BYTES;
+    }
+  }
+
+  /**
+   * All nodes. The keys with which they begin have a common prefix; the 8 bytes behind it are in
+   * one array, and a search looks at little else. The first one begins with the empty key, as a
+   * rule, which has nothing in common with others, so it does not count for the prefix.
+   */
+  private static final class Root {
+    private final Node[] nodes;
+    private final int prefixBytes;
+    private final long[] heads;
+
+    Root(Node... nodes) {
+      this.nodes = nodes;
+      this.prefixBytes = nodes.length < 2 ? 0 : KeyOrder.commonPrefix(nodes[1].low, last().low);
+      this.heads = new long[nodes.length];
+      for (int i = 0; i < heads.length; i++) {
+        heads[i] = head(nodes[i].low);
+      }
+    }
+
+    /** As another one, but for a node that begins with the same key. */
+    private Root(Root other, Node... nodes) {
+      this.nodes = nodes;
+      this.prefixBytes = other.prefixBytes;
+      this.heads = other.heads;
+    }
+
+    private Node last() {
+      return nodes[nodes.length - 1];
     }
 
     private long head(MemorySegment key) {
       return KeyOrder.head(key, prefixBytes, key.byteSize() - prefixBytes);
     }
 
-    private int compareLow(MemorySegment key) {
-      return KeyOrder.compare(low, key);
-    }
-
-    /** Returns the place of the last block that begins at or below a key, or -1. */
-    int last(MemorySegment key) {
+    /**
+     * Returns the number of the last node that begins at or below a key, or 0; without a key, that
+     * of the last node.
+     */
+    int last(@Nullable MemorySegment key) {
+      if (key == null) {
+        return nodes.length - 1;
+      }
       if (prefixBytes > 0 && !beginsAlike(key)) {
-        return (KeyOrder.compare(countedLow, key) > 0 ? counted : entries.length) - 1;
+        return KeyOrder.compare(nodes[1].low, key) > 0 ? 0 : nodes.length - 1;
       }
       long keyHead = head(key);
-      int from = 0;
-      int to = heads.length;
+      int from = 1;
+      int to = nodes.length;
       while (from < to) {
         int middle = (from + to) >>> 1;
         int compared = Long.compareUnsigned(heads[middle], keyHead);
         if (compared == 0) {
-          compared = entries[middle].compareLow(key);
+          compared = KeyOrder.compare(nodes[middle].low, key);
         }
         if (compared <= 0) {
           from = middle + 1;
@@ -128,7 +160,19 @@ final class BlockDirectory {
 
     private boolean beginsAlike(MemorySegment key) {
       return key.byteSize() >= prefixBytes
-          && MemorySegment.mismatch(countedLow, 0, prefixBytes, key, 0, prefixBytes) < 0;
+          && MemorySegment.mismatch(nodes[1].low, 0, prefixBytes, key, 0, prefixBytes) < 0;
+    }
+
+    Node nodeOf(MemorySegment key) {
+      return nodes[last(key)];
+    }
+
+    /** Returns these nodes, one of them replaced. */
+    Root with(int number, Node node) {
+      Node[] all = nodes.clone();
+      all[number] = node;
+      boolean beginsAlike = nodes[number].low.mismatch(node.low) < 0;
+      return beginsAlike ? new Root(this, all) : new Root(all);
     }
   }
 
@@ -138,8 +182,7 @@ final class BlockDirectory {
    * @param key that is served
    */
   BlockEntry find(MemorySegment key) {
-    Node[] seen = nodes;
-    Node node = seen[nodeOf(seen, key)];
+    Node node = root.nodeOf(key);
     return node.entries[Math.max(node.last(key), 0)];
   }
 
@@ -153,19 +196,19 @@ final class BlockDirectory {
 
   /** Returns the last block, if any key is served. */
   BlockEntry last() {
-    Node[] seen = nodes;
+    Node[] seen = root.nodes;
     BlockEntry[] entries = seen[seen.length - 1].entries;
     return entries[entries.length - 1];
   }
 
   /** Returns the last block that begins before a key, {@code null} if there is none. */
   @Nullable BlockEntry before(MemorySegment low) {
-    Node[] seen = nodes;
-    if (seen.length == 0) {
+    Root seen = root;
+    if (seen.nodes.length == 0) {
       return null;
     }
-    int number = nodeOf(seen, low);
-    Node node = seen[number];
+    int number = seen.last(low);
+    Node node = seen.nodes[number];
     int place = node.last(low);
     if (place >= 0 && node.entries[place].compareLow(low) == 0) {
       place--;
@@ -173,28 +216,11 @@ final class BlockDirectory {
     if (place >= 0) {
       return node.entries[place];
     }
-    return number == 0 ? null : seen[number - 1].entries[seen[number - 1].entries.length - 1];
-  }
-
-  /**
-   * Returns the number of the last node that begins at or below a key, or 0; without a key, that of
-   * the last node.
-   */
-  private static int nodeOf(Node[] seen, @Nullable MemorySegment key) {
-    if (key == null) {
-      return seen.length - 1;
+    if (number == 0) {
+      return null;
     }
-    int from = 1;
-    int to = seen.length;
-    while (from < to) {
-      int middle = (from + to) >>> 1;
-      if (seen[middle].compareLow(key) <= 0) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return from - 1;
+    BlockEntry[] entries = seen.nodes[number - 1].entries;
+    return entries[entries.length - 1];
   }
 
   /**
@@ -208,16 +234,17 @@ final class BlockDirectory {
     then.run();
   }
 
-  private Node[] with(BlockEntry entry) {
+  private Root with(BlockEntry entry) {
     MemorySegment low = entry.low();
-    int number = nodeOf(nodes, low);
+    int number = root.last(low);
+    Node[] nodes = root.nodes;
     BlockEntry[] entries = nodes[number].entries;
     int place = nodes[number].last(low) + 1;
     BlockEntry[] more = Arrays.copyOf(entries, entries.length + 1);
     System.arraycopy(entries, place, more, place + 1, entries.length - place);
     more[place] = entry;
     if (more.length <= NODE_ENTRIES) {
-      return with(number, new Node(more));
+      return root.with(number, new Node(more));
     }
     // What ascends fills its nodes.
     boolean ascends = place == entries.length && number == nodes.length - 1;
@@ -227,7 +254,7 @@ final class BlockDirectory {
     all[number] = new Node(Arrays.copyOf(more, cut));
     all[number + 1] = new Node(Arrays.copyOfRange(more, cut, more.length));
     System.arraycopy(nodes, number + 1, all, number + 2, nodes.length - number - 1);
-    return all;
+    return new Root(all);
   }
 
   /**
@@ -237,30 +264,25 @@ final class BlockDirectory {
    *     nothing is removed then
    */
   synchronized void remove(BlockEntry entry, Runnable before) {
-    Node[] without = without(entry);
+    Root without = without(entry);
     before.run();
     publish(without);
   }
 
-  private Node[] without(BlockEntry entry) {
+  private Root without(BlockEntry entry) {
     MemorySegment low = entry.low();
-    int number = nodeOf(nodes, low);
+    int number = root.last(low);
+    Node[] nodes = root.nodes;
     BlockEntry[] entries = nodes[number].entries;
     int place = nodes[number].last(low);
     if (entries.length > 1) {
       BlockEntry[] fewer = Arrays.copyOf(entries, entries.length - 1);
       System.arraycopy(entries, place + 1, fewer, place, fewer.length - place);
-      return with(number, new Node(fewer));
+      return root.with(number, new Node(fewer));
     }
     Node[] all = Arrays.copyOf(nodes, nodes.length - 1);
     System.arraycopy(nodes, number + 1, all, number, all.length - number);
-    return all;
-  }
-
-  private Node[] with(int number, Node node) {
-    Node[] all = nodes.clone();
-    all[number] = node;
-    return all;
+    return new Root(all);
   }
 
   /** Replaces the only block by others, which have all of its keys. */
@@ -269,19 +291,19 @@ final class BlockDirectory {
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Writers hold this object's monitor.
-  private void publish(Node[] all) {
-    nodes = all;
+  private void publish(Root next) {
+    root = next;
     changes++;
   }
 
   /** Returns the number of arrays that the blocks are in. */
   int nodes() {
-    return nodes.length;
+    return root.nodes.length;
   }
 
   /** Returns some blocks in a row, by a number of which any will do; they must not be changed. */
   BlockEntry[] entries(int number) {
-    Node[] seen = nodes;
+    Node[] seen = root.nodes;
     return seen.length == 0 ? NO_ENTRIES : seen[Math.floorMod(number, seen.length)].entries;
   }
 
@@ -291,8 +313,8 @@ final class BlockDirectory {
    * @param to the first key behind the range, {@code null} if it has no end
    */
   int nodes(MemorySegment from, @Nullable MemorySegment to) {
-    Node[] seen = nodes;
-    return nodeOf(seen, to) - nodeOf(seen, from) + 1;
+    Root seen = root;
+    return seen.last(to) - seen.last(from) + 1;
   }
 
   /**
@@ -300,11 +322,11 @@ final class BlockDirectory {
    * will do.
    */
   List<BlockEntry> entries(int number, MemorySegment from, @Nullable MemorySegment to) {
-    Node[] seen = nodes;
-    int first = nodeOf(seen, from);
-    int last = nodeOf(seen, to);
+    Root seen = root;
+    int first = seen.last(from);
+    int last = seen.last(to);
     int drawn = first + Math.floorMod(number, last - first + 1);
-    Node node = seen[drawn];
+    Node node = seen.nodes[drawn];
     int low = drawn == first ? Math.max(node.last(from), 0) : 0;
     int high = drawn == last && to != null ? Math.max(node.last(to), 0) : node.entries.length - 1;
     return Arrays.asList(node.entries).subList(low, high + 1);
@@ -312,7 +334,7 @@ final class BlockDirectory {
 
   /** Returns all blocks in the order of their ranges. */
   BlockEntry[] all() {
-    return Arrays.stream(nodes)
+    return Arrays.stream(root.nodes)
         .flatMap(node -> Arrays.stream(node.entries))
         .toArray(BlockEntry[]::new);
   }
@@ -320,7 +342,7 @@ final class BlockDirectory {
   /** Returns the number of blocks. */
   int size() {
     int size = 0;
-    for (Node node : nodes) {
+    for (Node node : root.nodes) {
       size += node.entries.length;
     }
     return size;
@@ -329,7 +351,7 @@ final class BlockDirectory {
   /** Returns the number of changes of all blocks that wait. */
   long changesWaiting() {
     long changes = 0;
-    for (Node node : nodes) {
+    for (Node node : root.nodes) {
       for (BlockEntry entry : node.entries) {
         changes += entry.state().delta().count();
       }
@@ -340,9 +362,8 @@ final class BlockDirectory {
   /** Returns the bytes of local memory that the directory takes, in a heap of less than 32 GB. */
   long localBytes() {
     long bytes = 0;
-    for (Node node : nodes) {
-      bytes += NODE_OBJECT_BYTES + node.countedLow.byteSize();
-      bytes += (long) node.entries.length * ENTRY_BYTES;
+    for (Node node : root.nodes) {
+      bytes += node.localBytes() + REFERENCE_BYTES + Long.BYTES;
       for (BlockEntry entry : node.entries) {
         bytes += entry.localBytes();
       }

@@ -76,6 +76,11 @@ final class BlockEntry {
     return Outline.compareLow(state.outline(), key);
   }
 
+  /** Returns what {@link Outline#agreesLow} does for a key. */
+  int agreesLow(MemorySegment key) {
+    return Outline.agreesLow(state.outline(), key);
+  }
+
   BlockState state() {
     return state;
   }

@@ -157,6 +157,30 @@ final class Outline {
     return KeyOrder.compare(MemorySegment.ofArray(outline), begin, length, key, 0, key.byteSize());
   }
 
+  /**
+   * Returns how many bytes the low fence and a key have in common at their start; {@code -1 -} this
+   * number if the low fence is above the key.
+   */
+  static int agreesLow(byte[] outline, MemorySegment key) {
+    long number = numberAt(outline, 0);
+    int length = (int) number;
+    int begin = (int) (number >>> Integer.SIZE);
+    MemorySegment array = MemorySegment.ofArray(outline);
+    int agrees = (int) agreement(array, begin, length, key, 0, key.byteSize());
+    boolean isAbove =
+        agrees < length
+            && (agrees == key.byteSize()
+                || Byte.compareUnsigned(outline[begin + agrees], key.get(JAVA_BYTE, agrees)) > 0);
+    return isAbove ? -1 - agrees : agrees;
+  }
+
+  /** Returns how many bytes two strings have in common at their start. */
+  private static long agreement(
+      MemorySegment one, long at, long length, MemorySegment key, long keyAt, long keyBytes) {
+    long mismatch = MemorySegment.mismatch(one, at, at + length, key, keyAt, keyAt + keyBytes);
+    return mismatch < 0 ? length : mismatch;
+  }
+
   /** A session's search in outlines. */
   static final class Search {
     /** Where the segment begins in its block, and where it ends. */
@@ -230,13 +254,6 @@ final class Outline {
         end += units * Block.UNIT_BYTES;
       }
       return true;
-    }
-
-    /** Returns how many bytes two strings have in common at their start. */
-    private static long agreement(
-        MemorySegment one, long at, long length, MemorySegment key, long keyAt, long keyBytes) {
-      long mismatch = MemorySegment.mismatch(one, at, at + length, key, keyAt, keyAt + keyBytes);
-      return mismatch < 0 ? length : mismatch;
     }
   }
 }
