@@ -6,6 +6,7 @@ import java.util.Arrays;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.PoolFullException;
+import pando.fabric.PoolView;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbCounters;
@@ -72,6 +73,7 @@ public final class Blobs implements AutoCloseable {
 
   private final long bufferEnd;
   private final VerbList list = new VerbList();
+  private final PoolView view = new PoolView();
 
   /** Blobs to free: their keys and words. */
   private long[] freedKeys = new long[4];
@@ -291,15 +293,33 @@ public final class Blobs implements AutoCloseable {
     return check(key, word, buffer);
   }
 
+  /**
+   * Finds a value where it is in the pool, without a copy, if it is mapped into this process and in
+   * one place: {@link #bytes} has it at {@link #offset}.
+   *
+   * @param key of the entry
+   * @param word that the entry has, and keeps while the value is looked at
+   * @return {@code false} if it must be {@linkplain #load loaded}, or is damaged
+   */
+  public boolean view(long key, long word) {
+    return room(word) >= 0
+        && worker.view(BlobWord.address(word), classes.bytes(BlobWord.sizeClass(word)), view)
+        && check(key, word, view.memory(), view.at());
+  }
+
   private boolean check(long key, long word, long at) {
+    return check(key, word, memory, at);
+  }
+
+  private boolean check(long key, long word, MemorySegment in, long at) {
     int bytes = classes.bytes(BlobWord.sizeClass(word));
-    int length = BlobLayout.length(memory, at, bytes, key, word);
-    setFound(memory, at + BlobLayout.VALUE, length);
+    int length = BlobLayout.length(in, at, bytes, key, word);
+    setFound(in, at + BlobLayout.VALUE, length);
     if (length < 0) {
       return false;
     }
     loadedWord = word;
-    loadedSum = BlobLayout.sum(memory, at);
+    loadedSum = BlobLayout.sum(in, at);
     return true;
   }
 

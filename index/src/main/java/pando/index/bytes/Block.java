@@ -115,6 +115,15 @@ final class Block implements OrderedRecords {
   /**
    * Returns the block in bytes from the pool. Its sums are not compared: those of its blob are.
    *
+   * @throws DamagedException if lengths do not fit the bytes
+   */
+  static Block in(MemorySegment bytes) throws DamagedException {
+    return new Block(bytes);
+  }
+
+  /**
+   * Returns the block in bytes from the pool, as {@link #in}, which is going to be kept.
+   *
    * @throws DamagedException if lengths do not fit the bytes, or keys are not in order
    */
   static Block checked(MemorySegment bytes) throws DamagedException {

@@ -504,7 +504,7 @@ final class BlockChanges {
   Block read(BlockEntry entry) {
     reader.latch(entry);
     try {
-      return reader.latchedBlock();
+      return reader.latchedBlock().copy();
     } finally {
       entry.unlatch();
     }

@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A block and the changes of it that become part of another one. Immutable. */
+/** A block and the changes of it that become part of another one. */
 final class BlockMerge {
   private final Block block;
   private final SortedChanges changes;
@@ -13,6 +13,9 @@ final class BlockMerge {
 
   /** Of each change, what {@link Block#find} returns for its key. */
   private final int[] found;
+
+  /** Of each change, the word of the blob that it replaces, 0 if there is none. */
+  private final long[] replaced;
 
   /**
    * Looks each change up.
@@ -24,6 +27,10 @@ final class BlockMerge {
     this.changes = new SortedChanges(delta, block.prefixBytes());
     this.size = delta.size();
     this.found = changes.findIn(block);
+    this.replaced = new long[found.length];
+    for (int i = 0; i < found.length; i++) {
+      replaced[i] = found[i] >= 0 && block.hasBlob(found[i]) ? block.word(found[i]) : 0;
+    }
   }
 
   /**
@@ -75,14 +82,14 @@ final class BlockMerge {
   }
 
   /**
-   * Frees the values of the block that the changes have replaced.
+   * Frees the values of the block that the changes have replaced. The block may be gone by now.
    *
    * @param by the block that has the changes
    */
   void freeReplaced(BlockEntry by, Superseded superseded) {
-    for (int i = 0; i < found.length; i++) {
-      if (found[i] >= 0 && block.hasBlob(found[i])) {
-        superseded.free(by, ByteKeyHash.of(changes.key(i)), block.word(found[i]));
+    for (int i = 0; i < replaced.length; i++) {
+      if (replaced[i] != 0) {
+        superseded.free(by, ByteKeyHash.of(changes.key(i)), replaced[i]);
       }
     }
   }

@@ -465,7 +465,10 @@ final class BlockReader {
     return block == null ? null : new BlockView(block, state.delta());
   }
 
-  /** Returns the block that has been found, and whose latch this session holds. */
+  /**
+   * Returns the block that has been found, and whose latch this session holds; not to be used once
+   * it is another one, or the latch is not held.
+   */
   Block latchedBlock() {
     Block block = latchedBlock;
     long start = 0;
@@ -501,25 +504,44 @@ final class BlockReader {
     return block;
   }
 
-  /** READs the whole block of the state, {@code null} if it is there no more. */
+  /**
+   * READs the whole block of the state, {@code null} if it is there no more. A session that holds
+   * the latch needs no copy of what is mapped, as the block stays where it is until then.
+   */
   private @Nullable Block load() {
-    if (!blobs.load(BlockSession.BLOCKS, state.word())) {
+    boolean isViewed = latched && blobs.view(BlockSession.BLOCKS, state.word());
+    if (!isViewed && !blobs.load(BlockSession.BLOCKS, state.word())) {
       return null;
     }
-    byte[] copy = blobs.bytes().asSlice(blobs.offset(), blobs.length()).toArray(JAVA_BYTE);
-    Block block;
-    try {
-      block = Block.checked(MemorySegment.ofArray(copy));
-    } catch (DamagedException e) {
-      throw damaged(state.word(), "is not a block: " + e.getMessage());
-    }
+    MemorySegment bytes = blobs.bytes().asSlice(blobs.offset(), blobs.length());
+    Block block = isViewed ? viewed(bytes) : checked(bytes);
     if (block.version() != state.version()) {
       return null;
     }
-    if (entry.state().version() == state.version()) {
+    if (!isViewed && entry.state().version() == state.version()) {
       index.cache.set(entry, block);
     }
     return block;
+  }
+
+  private Block viewed(MemorySegment bytes) {
+    try {
+      return Block.in(bytes);
+    } catch (DamagedException e) {
+      throw notABlock(e);
+    }
+  }
+
+  private Block checked(MemorySegment bytes) {
+    try {
+      return Block.checked(MemorySegment.ofArray(bytes.toArray(JAVA_BYTE)));
+    } catch (DamagedException e) {
+      throw notABlock(e);
+    }
+  }
+
+  private CorruptNodeException notABlock(DamagedException e) {
+    return damaged(state.word(), "is not a block: " + e.getMessage());
   }
 
   void close() {
