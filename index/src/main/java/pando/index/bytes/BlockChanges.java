@@ -513,8 +513,9 @@ final class BlockChanges {
   /** Splits a block in front of a record, at a key. */
   private void split(BlockEntry entry, Block whole, int cut, MemorySegment separator) {
     long oldWord = entry.state().word();
-    Block right = Blocks.right(whole, cut, separator);
-    Block left = Blocks.left(whole, cut, separator);
+    int usedMax = index.options.blockBytes();
+    Block right = Blocks.right(whole, cut, separator, usedMax);
+    Block left = Blocks.left(whole, cut, separator, usedMax);
     byte[] leftOutline = Outline.of(left);
     long newLabel = index.freshLabels.take();
     BlockState rightState = stored(entry, right, Outline.of(right));

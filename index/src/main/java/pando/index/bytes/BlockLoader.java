@@ -138,7 +138,7 @@ final class BlockLoader {
     }
     writer = writer(low);
     writer.addAll(whole, cut, whole.count());
-    store(Blocks.left(whole, cut, separator));
+    store(Blocks.left(whole, cut, separator, index.options.blockBytes()));
   }
 
   private void store(Block block) {

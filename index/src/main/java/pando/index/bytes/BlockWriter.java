@@ -10,6 +10,10 @@ import pando.fabric.memory.KeyOrder;
 /** Writes a new block, record by record in the order of their keys. */
 final class BlockWriter {
   private static final int ENDS = 16;
+
+  /** What a segment takes in an {@link Outline} beside the bytes of its separator. */
+  private static final int SEPARATOR_BYTES = 3;
+
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final MemorySegment low;
@@ -48,6 +52,55 @@ final class BlockWriter {
     for (int i = first; i < last; ) {
       i = alike ? addRun(from, i, last) : addShortened(from, i);
     }
+  }
+
+  /** Adds records as {@link #addAll} does, in segments whose separators are short. */
+  void addSegments(Block from, int first, int last) {
+    int common = 0;
+    for (int next = first; next < last; ) {
+      int behind = segmentEnd(from, next, last, common);
+      addAll(from, next, behind);
+      endSegment();
+      common = behind < last ? common(from, behind) : 0;
+      next = behind;
+    }
+  }
+
+  /**
+   * Returns where to end a segment: behind the record with the fewest bytes of the next separator
+   * for each byte of the segment, of those that fill half of it.
+   *
+   * @param commonBefore how much the first record has in common with the one before
+   */
+  private int segmentEnd(Block from, int first, int last, int commonBefore) {
+    int shorter = prefixBytes - from.prefixBytes();
+    int best = first + 1;
+    long bestCost = Integer.MAX_VALUE;
+    long bestSize = 1;
+    int size = BlockSegment.HEADER_BYTES;
+    int agrees = commonBefore + 1;
+    for (int i = first; i < last; i++) {
+      size += from.recordBytes(i) - shorter;
+      if (size > BlockSegment.BYTES_MAX) {
+        return best;
+      }
+      if (i + 1 < last) {
+        int common = common(from, i + 1);
+        agrees = Math.min(agrees, common);
+        long cost = SEPARATOR_BYTES + common + 1 - agrees;
+        if (size < BlockSegment.BYTES_MAX / 2 || cost * bestSize <= bestCost * size) {
+          best = i + 1;
+          bestCost = cost;
+          bestSize = size;
+        }
+      }
+    }
+    return last;
+  }
+
+  /** Returns how much the suffix of a record has in common with the one before. */
+  private static int common(Block from, int i) {
+    return KeyOrder.commonPrefix(from.suffixOf(i - 1), from.suffixOf(i));
   }
 
   /**

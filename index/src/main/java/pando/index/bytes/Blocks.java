@@ -105,22 +105,38 @@ final class Blocks {
     return block.key(cut).asSlice(0, length);
   }
 
-  /** Returns the left part of a block that is cut. */
-  static Block left(Block block, int cut, MemorySegment separator) {
-    return part(block, 0, cut, block.low(), separator);
+  /**
+   * Returns the left part of a block that is cut.
+   *
+   * @param usedMax of the part, where its segments may take more than they need for short
+   *     separators
+   */
+  static Block left(Block block, int cut, MemorySegment separator, long usedMax) {
+    return part(block, 0, cut, block.low(), separator, usedMax);
   }
 
-  /** Returns the right part of a block that is cut. */
-  static Block right(Block block, int cut, MemorySegment separator) {
-    return part(block, cut, block.count(), separator, high(block));
+  /** Returns the right part of a block that is cut, as {@link #left} does. */
+  static Block right(Block block, int cut, MemorySegment separator, long usedMax) {
+    return part(block, cut, block.count(), separator, high(block), usedMax);
   }
 
   private static Block part(
-      Block block, int from, int to, MemorySegment low, @Nullable MemorySegment high) {
+      Block block,
+      int from,
+      int to,
+      MemorySegment low,
+      @Nullable MemorySegment high,
+      long usedMax) {
     long guess = block.bytes().byteSize() * (to - from) / Math.max(block.count(), 1);
     BlockWriter writer = new BlockWriter(low, high, guess);
-    writer.addAll(block, from, to);
-    return writer.finish();
+    writer.addSegments(block, from, to);
+    Block part = writer.finish();
+    if (part.usedBytes() <= usedMax) {
+      return part;
+    }
+    BlockWriter full = new BlockWriter(low, high, guess);
+    full.addAll(block, from, to);
+    return full.finish();
   }
 
   /** Returns the bytes of the block that two neighbours would be together, at the most. */

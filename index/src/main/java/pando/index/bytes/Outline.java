@@ -15,15 +15,16 @@ import pando.fabric.memory.KeyOrder;
  * length of the first segment 1                          in units of 8 bytes
  * for each other segment, in one of two forms
  *   more - 1: 1 bit | length - 17: 4 | common: 3 | more bytes            common up to 6
- *   11111111 | length 1 | common 4 | more 4 | more bytes
+ *   length - 2: 5 bits | 111 | common 4 | more 4 | more bytes            length up to 32
  * </pre>
  *
  * <p>Between two segments is a separator, the shortest string above the keys of the one and not
  * above those of the other, without the prefix of the range. Of a separator, the length that it has
  * in common with the separator before is here (with the low fence, for the first one), and the
- * bytes behind that. Numbers that do not fit their bits go on in bytes of 7 bits, of which all but
- * the last have their highest bit set. A block with a segment above 2,032 bytes, or with very long
- * separators, has no segments here: it is READ as a whole.
+ * bytes behind that. Where the bits of a number are all 1, more of it follows: of a length in one
+ * byte, of others in bytes of 7 bits, of which all but the last have their highest bit set. A block
+ * with a segment above 2,032 bytes, or with very long separators, has no segments here: it is READ
+ * as a whole.
  */
 final class Outline {
   private static final long LENGTH_MASK = 0xffff_ffffL;
@@ -34,7 +35,13 @@ final class Outline {
   private static final int SHORT_UNITS = 17;
 
   private static final int SHORT_COMMON_MAX = 6;
-  private static final int LONG_FORM = 0xff;
+  private static final int LONG_FORM = 7;
+
+  /** Least length of a segment. */
+  private static final int UNITS_MIN = 2;
+
+  /** Bits of the length in the long form. */
+  private static final int UNITS_BITS = 0x1f;
 
   /** Separators take less than the block's size by this. */
   private static final int SEPARATORS_PART = 16;
@@ -101,8 +108,11 @@ final class Outline {
     if (more <= 2 && common <= SHORT_COMMON_MAX && beyond >= 0 && beyond <= NIBBLE_MAX) {
       bytes[at++] = (byte) (((more - 1) << 7) | (beyond << 3) | common);
     } else {
-      bytes[at++] = (byte) LONG_FORM;
-      bytes[at++] = (byte) units;
+      int bits = Math.min(units - UNITS_MIN, UNITS_BITS);
+      bytes[at++] = (byte) (bits << 3 | LONG_FORM);
+      if (bits == UNITS_BITS) {
+        bytes[at++] = (byte) units;
+      }
       bytes[at++] = (byte) ((Math.min(common, NIBBLE_MAX) << 4) | Math.min(more, NIBBLE_MAX));
       if (common >= NIBBLE_MAX) {
         number(common - NIBBLE_MAX);
@@ -220,10 +230,10 @@ final class Outline {
         int common = form & (SHORT_COMMON_MAX + 1);
         int more = 1 + (form >> 7);
         if (common > SHORT_COMMON_MAX) {
-          units = outline[at] & 0xff;
-          common = outline[at + 1] >> 4 & NIBBLE_MAX;
-          more = outline[at + 1] & NIBBLE_MAX;
-          at += 2;
+          int bits = form >> 3;
+          units = bits == UNITS_BITS ? outline[at++] & 0xff : UNITS_MIN + bits;
+          common = outline[at] >> 4 & NIBBLE_MAX;
+          more = outline[at++] & NIBBLE_MAX;
           if (common == NIBBLE_MAX) {
             number = numberAt(outline, at);
             common += (int) number;

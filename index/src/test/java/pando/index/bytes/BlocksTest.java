@@ -93,16 +93,17 @@ class BlocksTest {
       assertHas(block, model);
       int cut = Blocks.cut(block);
       MemorySegment separator = Blocks.separator(block, cut);
-      Block left = Blocks.left(block, cut, separator);
-      Block right = Blocks.right(block, cut, separator);
+      long usedMax = random.nextBoolean() ? 0 : Long.MAX_VALUE;
+      Block left = Blocks.left(block, cut, separator, usedMax);
+      Block right = Blocks.right(block, cut, separator, usedMax);
       byte[] border = ByteKeys.bytes(separator);
       assertHas(left, model.headMap(border, false));
       assertHas(right, model.tailMap(border, true));
       int middle = 1 + random.nextInt(right.count());
       if (middle < right.count()) {
         MemorySegment second = Blocks.separator(right, middle);
-        Block third = Blocks.right(right, middle, second);
-        Block between = Blocks.left(right, middle, second);
+        Block third = Blocks.right(right, middle, second, usedMax);
+        Block between = Blocks.left(right, middle, second, usedMax);
         assertHas(between, model.subMap(border, true, ByteKeys.bytes(second), false));
         right = Blocks.joined(between, third);
       }
@@ -110,6 +111,26 @@ class BlocksTest {
       assertHas(joined, model);
       assertThat(joined.usedBytes()).isLessThanOrEqualTo(Blocks.joinedBytes(left, right));
     }
+  }
+
+  /** Names of files that differ late, in directories that differ early. */
+  @Test
+  void shouldEndSegmentsWhereSeparatorsAreShort() throws DamagedException {
+    Block block = Blocks.empty(NOTHING, null);
+    for (int i = 0; i < 120; i++) {
+      String path = "%c/dir/f-%03d".formatted('a' + i / 7, i);
+      block = with(block, path.getBytes(UTF_8), new byte[8]);
+    }
+    int cut = block.count() - 1;
+    MemorySegment separator = Blocks.separator(block, cut);
+    Block full = Blocks.left(block, cut, separator, 0);
+    Block part = Blocks.left(block, cut, separator, Long.MAX_VALUE);
+    assertEachHasItsSegment(part);
+    assertThat(part.count()).isEqualTo(full.count());
+    assertThat(Outline.of(part)).hasSizeLessThan(Outline.of(full).length / 2);
+    assertThat(part.bytes().byteSize()).isLessThan(full.bytes().byteSize() * 11 / 10);
+    assertThat(Blocks.left(block, cut, separator, full.usedBytes()).segments())
+        .isEqualTo(full.segments());
   }
 
   @Test
