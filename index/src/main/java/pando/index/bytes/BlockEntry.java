@@ -65,12 +65,6 @@ final class BlockEntry {
     return Long.hashCode(ByteKeyHash.of(low()));
   }
 
-  /** {@inheritDoc} It is that object alone. */
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return this == other;
-  }
-
   /** Compares where the range begins with a key. */
   int compareLow(MemorySegment key) {
     return Outline.compareLow(state.outline(), key);

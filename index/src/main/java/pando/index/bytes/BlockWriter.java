@@ -87,7 +87,7 @@ final class BlockWriter {
       if (i + 1 < last) {
         int common = common(from, i + 1);
         agrees = Math.min(agrees, common);
-        long cost = SEPARATOR_BYTES + common + 1 - agrees;
+        long cost = (long) SEPARATOR_BYTES + common + 1 - agrees;
         if (size < BlockSegment.BYTES_MAX / 2 || cost * bestSize <= bestCost * size) {
           best = i + 1;
           bestCost = cost;
