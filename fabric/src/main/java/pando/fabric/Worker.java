@@ -37,6 +37,16 @@ public interface Worker extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Has the processor fetch remote bytes that are READ soon, where a {@link #view} would be given;
+   * does nothing elsewhere. It is no verb.
+   *
+   * @return what was read, which means nothing: to be kept, so that the read is not left out
+   */
+  default long touch(long remote, int bytes) {
+    return 0;
+  }
+
   /** WRITE: copies local bytes into remote memory. */
   void write(long remote, long local, int bytes);
 

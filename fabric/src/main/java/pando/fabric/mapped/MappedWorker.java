@@ -17,6 +17,8 @@ import pando.fabric.memory.Words;
  * CALL is done as a whole before the fence, or refused.
  */
 final class MappedWorker extends WorkerBase {
+  private static final int LINE_BYTES = 64;
+
   private static final MemoryServerLink[] NO_LINKS = {};
 
   private final MappedFabric fabric;
@@ -67,6 +69,20 @@ final class MappedWorker extends WorkerBase {
     view.set(link.segment(), link.position(remote, bytes));
     counters().countRead(bytes);
     return true;
+  }
+
+  @Override
+  public long touch(long remote, int bytes) {
+    if (pass != null) {
+      return 0;
+    }
+    MemoryServerLink link = link(remote);
+    long at = link.position(remote, bytes);
+    long sum = 0;
+    for (int i = 0; i < bytes; i += LINE_BYTES) {
+      sum += Words.get(link.segment(), at + i);
+    }
+    return sum;
   }
 
   @Override

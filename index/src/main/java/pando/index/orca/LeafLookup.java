@@ -61,6 +61,10 @@ final class LeafLookup {
   /** Where the key's segment is. */
   private long at;
 
+  /** What was read early, so that the reads are not left out. */
+  @SuppressWarnings("unused")
+  private long touched;
+
   /** What the filter says of the segment. */
   private long filter;
 
@@ -117,6 +121,9 @@ final class LeafLookup {
     value = 0;
     while (true) {
       directory.find(key, view);
+      if (view.delta() != 0) {
+        fetch(key);
+      }
       int index = view.delta() == 0 ? -1 : deltas.find(view.delta(), key);
       if (index >= 0) {
         int kind = deltas.kind(view.delta(), index);
@@ -134,6 +141,13 @@ final class LeafLookup {
       }
       counters.restarts++;
     }
+  }
+
+  /** Reads from the delta and from the segment, so that the processor waits for both at a time. */
+  private void fetch(long key) {
+    view.seek(key);
+    touched =
+        deltas.touch(view.delta()) + worker.touch(view.segmentAddress(), LeafLayout.SEGMENT_BYTES);
   }
 
   private int lookIntoFilter(long key) {

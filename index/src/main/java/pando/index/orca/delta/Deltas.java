@@ -41,7 +41,10 @@ public final class Deltas {
   /** Records that are searched one after the other. */
   private static final int GROUP = 16;
 
-  private static final int RECORDS_OF_LINE = 4;
+  /** Lines that a block of some 15 records has. */
+  private static final int TOUCHED_LINES = 5;
+
+  private static final int LINE_BYTES = 64;
 
   private static final int SHARE_LEFT_WHEN_SHORT = 8;
   private static final int SHARE_LEFT_WHEN_NEARLY_SHORT = 6;
@@ -162,13 +165,16 @@ public final class Deltas {
     return index < count && keyAt(records, index) == key ? index : -1 - index;
   }
 
-  /** Reads from each line of a block's records, whatever is there. */
+  /**
+   * Reads from the first lines of a block, whatever is there, and though it may have fewer: its
+   * header would have to be waited for.
+   */
   public long touch(int block) {
     long sum = 0;
     if (block != NONE) {
-      long records = DeltaBlock.recordsAt(memory, block);
-      for (int i = 0; i < count(block); i += RECORDS_OF_LINE) {
-        sum += keyAt(records, i);
+      long at = DeltaBlock.at(block);
+      for (int i = 0; i < TOUCHED_LINES; i++) {
+        sum += Words.get(memory, at + (long) i * LINE_BYTES);
       }
     }
     return sum;
