@@ -85,8 +85,11 @@ final class BlockChanges {
     if (index.superseded.isMuch()) {
       freeSuperseded();
     }
-    if (index.deltas.isShort()) {
-      mergeFullest();
+    if (index.deltas.isNearlyShort()) {
+      index.wakeMerging();
+      if (index.deltas.isShort()) {
+        mergeFullest();
+      }
     }
     key = itsKey;
     hash = ByteKeyHash.of(itsKey);

@@ -58,7 +58,8 @@ public final class ByteIndex implements ByteStrings {
    * scans need, have a cache of their own.
    *
    * A change of a record waits in local memory, beside others of its block; a lookup sees them
-   * first. They are merged when there are some, when memory is short, and when the index closes. A
+   * first. They are merged when there are some, by a background task when memory is nearly short, by
+   * sessions when it is short all the same, and when the index closes. A
    * merge makes a new block: the block is stored, its word goes to the block's label, then to the
    * directory. The old block is freed later, as the labels in the pool lag behind (Superseded). So
    * one reference publishes a new block without its changes, or one more change, and the cache of
@@ -84,6 +85,9 @@ public final class ByteIndex implements ByteStrings {
 
   /** Greatest length of a key. */
   public static final int KEY_BYTES_MAX = 65_535;
+
+  /** Blocks that the sweeper merges at most while it keeps the index from changing as a whole. */
+  private static final int MERGED_AT_ONCE = 4;
 
   /** The label of no block. */
   static final long NO_LABEL = Long.MIN_VALUE;
@@ -115,10 +119,15 @@ public final class ByteIndex implements ByteStrings {
   final Set<BlockEntry> unwritten = ConcurrentHashMap.newKeySet();
 
   final WriteBack writeBack;
+
+  /** Writes back, and merges blocks before memory for changes is short. */
   private final BackgroundTask sweeper;
 
   /** Of the sweeper, once it has begun. */
   private volatile @Nullable BlockSession sweeping;
+
+  /** Whether the sweeper has been woken to merge, and need not be woken again. */
+  private volatile boolean merging;
 
   private final List<BlockSession> sessions = new ArrayList<>();
   private final BlockReader own;
@@ -559,19 +568,60 @@ public final class ByteIndex implements ByteStrings {
     return directory.localBytes();
   }
 
+  /** Has the sweeper merge blocks: memory for changes is going to be short. */
+  void wakeMerging() {
+    if (!merging) {
+      merging = true;
+      sweeper.wake();
+    }
+  }
+
   private boolean sweep() {
     try {
-      return writeBack.step();
+      return writeBack.step() | mergeSome();
     } catch (PandoException | VirtualMachineError e) {
-      // Sessions meet the cause, too; what is left is swept again.
+      // Sessions meet the cause, too; what is left is swept, or merged, again.
+      merging = false;
       return false;
     }
   }
 
+  /** Merges some blocks if memory for changes is nearly short; returns whether to go on. */
+  private boolean mergeSome() {
+    boolean goesOn = merging && mergeSomeOf(ofSweeper());
+    if (!goesOn) {
+      merging = false;
+    }
+    return goesOn;
+  }
+
+  private boolean mergeSomeOf(BlockSession session) {
+    if (!session.reader.pass.tryEnter()) {
+      return false;
+    }
+    try {
+      boolean merged = true;
+      for (int i = 0; i < MERGED_AT_ONCE && merged && !deltas.isEased(); i++) {
+        BlockEntry fullest = deltas.fullest(session.reader.blobs.worker().random());
+        merged = fullest != null && session.changes.tryMerge(fullest);
+      }
+      return merged && !deltas.isEased();
+    } finally {
+      session.reader.pass.exit();
+    }
+  }
+
+  private BlockSession ofSweeper() {
+    BlockSession session = sweeping;
+    if (session == null) {
+      session = new BlockSession(this);
+      sweeping = session;
+    }
+    return session;
+  }
+
   private BlockSweep openSweep() {
-    BlockSession session = new BlockSession(this);
-    sweeping = session;
-    return new BlockSweep(this, session);
+    return new BlockSweep(this, ofSweeper());
   }
 
   @Override

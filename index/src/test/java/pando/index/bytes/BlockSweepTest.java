@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import pando.fabric.Fabric;
 import pando.fabric.VerbList.Kind;
 import pando.index.HookedFabric;
@@ -85,6 +86,28 @@ class BlockSweepTest {
       assertThat(index.unwritten)
           .hasSizeLessThanOrEqualTo(index.blocks())
           .noneMatch(BlockSweepTest::isMerged);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void shouldMergeBeforeMemoryForChangesIsShort() {
+    try (Fabric fabric = Pools.open(1, 64 << 20, 1);
+        ByteIndex index = ByteIndex.create(fabric, OPTIONS.withCacheBytes(40_000));
+        BlockSession session = (BlockSession) index.session()) {
+      for (int i = 0; i < KEYS; i++) {
+        session.put(key(i), bytes("first"));
+      }
+      for (int i = 0; i < 10 * KEYS && !index.deltas.isNearlyShort(); i++) {
+        session.put(key(i % KEYS), bytes("other"));
+      }
+      assertThat(index.deltas.isNearlyShort()).isTrue();
+      session.put(key(0), bytes("last"));
+      while (!index.deltas.isEased() && !Thread.currentThread().isInterrupted()) {
+        Thread.onSpinWait();
+      }
+      assertThat(index.deltas.isEased()).isTrue();
+      assertThat(index.unwritten).isNotEmpty();
     }
   }
 
