@@ -578,7 +578,8 @@ public final class ByteIndex implements ByteStrings {
 
   private boolean sweep() {
     try {
-      return writeBack.step() | mergeSome();
+      boolean sweeps = writeBack.step();
+      return mergeSome() || sweeps;
     } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept, or merged, again.
       merging = false;
