@@ -18,8 +18,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.client.server.ClientService;
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.StalledException;
+import pando.fabric.local.LocalPool;
 import pando.fabric.tcp.Authentication;
 import pando.index.Entries;
 import pando.index.Pools;
@@ -34,14 +36,15 @@ class ClientSessionTest {
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
   private static final NavigableMap<Long, Long> MODEL = Entries.spaced(3_000, 10);
 
-  private Fabric fabric;
+  private LocalPool pool;
   private RangeIndex index;
   private ClientService service;
   private PandoClient client;
 
   @BeforeEach
   void open() {
-    fabric = Pools.open(2, 16 << 20, 1);
+    pool = LocalPool.start(Pools.options(16 << 20).withMemoryServers(2));
+    Fabric fabric = pool.attach(new ComputeServer(0, 1), 1);
     index = SystemUnderTest.DEX.defaults().create(fabric);
     index.bulkLoad(Entries.of(MODEL), 0.7);
     service = ClientService.start(index, FREE_PORT, Authentication.none(), Routes::alone, 1);
@@ -53,7 +56,7 @@ class ClientSessionTest {
     client.close();
     service.close();
     index.close();
-    fabric.close();
+    pool.close();
   }
 
   @Test

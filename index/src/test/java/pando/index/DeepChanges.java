@@ -21,7 +21,7 @@ public final class DeepChanges {
   /** Small, so that it soon ends. */
   private static final long STACK_BYTES = 256 << 10;
 
-  private static final int OPERATIONS_MAX = 10_000;
+  private static final int OPERATIONS_MAX = 30_000;
   private static final long NONE = -1;
   private static final int STORES = 3;
   private static final int REMOVES = 2;

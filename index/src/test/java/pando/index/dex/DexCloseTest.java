@@ -144,7 +144,7 @@ class DexCloseTest {
   /** A thread that asks an index may have the list of compute servers from before. */
   @Test
   void shouldHaveNothingUnwrittenOnceAComputeServerIsGone() {
-    try (Fabric fabric = Pools.open(2, 8 << 20, 885);
+    try (Fabric fabric = new HookedFabric(Pools.open(2, 8 << 20, 885));
         DexIndex index = DexIndex.create(fabric, OPTIONS)) {
       fill(index, 1);
       DexServer server = index.servers().getLast();
