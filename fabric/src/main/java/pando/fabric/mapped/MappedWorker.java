@@ -73,10 +73,10 @@ final class MappedWorker extends WorkerBase {
 
   @Override
   public long touch(long remote, int bytes) {
-    if (pass != null) {
+    MemoryServerLink link = link(remote);
+    if (pass != null || !link.isUsable()) {
       return 0;
     }
-    MemoryServerLink link = link(remote);
     long at = link.position(remote, bytes);
     long sum = 0;
     for (int i = 0; i < bytes; i += LINE_BYTES) {

@@ -83,6 +83,11 @@ public final class MemoryServerLink {
     }
   }
 
+  /** Returns whether it is neither closed nor lost. */
+  boolean isUsable() {
+    return !unusable;
+  }
+
   /** Checks that it is neither closed nor lost. */
   void checkUsable() {
     if (unusable) {

@@ -3,20 +3,12 @@ package pando.index.bytes;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
+import pando.index.session.Shortage;
 
 /** The changes of all blocks that wait, and the local memory that they take. Thread-safe. */
 final class BlockDeltas {
   /** Blocks in a row among which the one with the most changes is merged for lack of memory. */
   private static final int LOOKED_AT = 8;
-
-  /** Of the memory, one of so many parts is left for changes while sessions merge blocks. */
-  private static final int LEFT_PART = 8;
-
-  /** The same while the background task merges them. */
-  private static final int LEFT_PART_NEARLY = 6;
-
-  /** The task goes on until one of so many parts more is left. */
-  private static final int EASED_PART = 32;
 
   private final BlockDirectory directory;
   private final int changesMax;
@@ -50,17 +42,17 @@ final class BlockDeltas {
 
   /** Returns whether blocks are to be merged with their changes for lack of memory. */
   boolean isShort() {
-    return bytes.get() > bytesMax - bytesMax / LEFT_PART;
+    return Shortage.isShort(bytes.get(), bytesMax);
   }
 
   /** Returns whether they will be soon. */
   boolean isNearlyShort() {
-    return bytes.get() > bytesMax - bytesMax / LEFT_PART_NEARLY;
+    return Shortage.isNearlyShort(bytes.get(), bytesMax);
   }
 
   /** Returns whether memory would not be nearly short again after a few changes. */
   boolean isEased() {
-    return bytes.get() <= bytesMax - bytesMax / LEFT_PART_NEARLY - bytesMax / EASED_PART;
+    return Shortage.isEased(bytes.get(), bytesMax);
   }
 
   /** Returns whether some changes of a block may take the place of others. */

@@ -121,8 +121,9 @@ final class LeafLookup {
     value = 0;
     while (true) {
       directory.find(key, view);
+      view.seek(key);
       if (view.delta() != 0) {
-        fetch(key);
+        fetch();
       }
       int index = view.delta() == 0 ? -1 : deltas.find(view.delta(), key);
       if (index >= 0) {
@@ -133,7 +134,6 @@ final class LeafLookup {
           return kind == Deltas.TOMBSTONE ? ABSENT : IN_DELTA;
         }
       } else if (view.delta() == 0 || view.isCurrent()) {
-        view.seek(key);
         filter = images.filter(view.entry, view.segment);
         if (view.hasSameExtent()) {
           return lookIntoFilter(key);
@@ -144,8 +144,7 @@ final class LeafLookup {
   }
 
   /** Reads from the delta and from the segment, so that the processor waits for both at a time. */
-  private void fetch(long key) {
-    view.seek(key);
+  private void fetch() {
     touched =
         deltas.touch(view.delta()) + worker.touch(view.segmentAddress(), LeafLayout.SEGMENT_BYTES);
   }

@@ -2,7 +2,6 @@ package pando.index.orca;
 
 import java.util.Arrays;
 import java.util.BitSet;
-import pando.fabric.Worker;
 import pando.index.load.Loader;
 import pando.index.orca.directory.LeafPointer;
 import pando.index.orca.leaf.LeafLayout;
@@ -211,10 +210,5 @@ final class LeafRun implements Loader.Part {
   /** Returns where its leaves were allocated. */
   ExtentAllocator space() {
     return space;
-  }
-
-  /** Gives what it has taken and does not use back to the memory servers. */
-  void trim(Worker worker, long message) {
-    space.trim(worker, message);
   }
 }

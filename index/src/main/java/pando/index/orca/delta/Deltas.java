@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.stream.IntStream;
 import pando.fabric.memory.Words;
 import pando.index.orca.parts.CacheParts;
+import pando.index.session.Shortage;
 
 /**
  * The deltas of a compute server's leaves: for each leaf that has changes, a block of records that
@@ -45,12 +46,6 @@ public final class Deltas {
   private static final int TOUCHED_LINES = 5;
 
   private static final int LINE_BYTES = 64;
-
-  private static final int SHARE_LEFT_WHEN_SHORT = 8;
-  private static final int SHARE_LEFT_WHEN_NEARLY_SHORT = 6;
-
-  /** Share of the bytes by which fewer are used than where memory is nearly short. */
-  private static final int SHARE_OF_EASE = 32;
 
   private final CacheParts parts;
   private final MemorySegment memory;
@@ -118,23 +113,22 @@ public final class Deltas {
 
   /** Returns whether memory is going to be short: more than 5/6 of the bytes are used. */
   public boolean isNearlyShort() {
-    return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_NEARLY_SHORT;
+    return Shortage.isNearlyShort(bytesUsed(), bytes());
   }
 
   /** Returns whether memory would not be nearly short again after a few changes. */
   public boolean isEased() {
-    long bytes = bytes();
-    return bytesUsed() <= bytes - bytes / SHARE_LEFT_WHEN_NEARLY_SHORT - bytes / SHARE_OF_EASE;
+    return Shortage.isEased(bytesUsed(), bytes());
   }
 
   /** Returns whether more than 7/8 of the bytes are used, so that leaves should be merged. */
   public boolean isShort() {
-    return bytesUsed() > bytes() - bytes() / SHARE_LEFT_WHEN_SHORT;
+    return Shortage.isShort(bytesUsed(), bytes());
   }
 
   /** Returns which share of the last eighth of the bytes is used. */
   public double shortage() {
-    return Math.clamp(1 - (double) (bytes() - bytesUsed()) * SHARE_LEFT_WHEN_SHORT / bytes(), 0, 1);
+    return Shortage.share(bytesUsed(), bytes());
   }
 
   // Reading
