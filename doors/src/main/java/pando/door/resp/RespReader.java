@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes what a connection reads apart into requests: arrays of bulk strings, or lines of words. A
- * frame may come in any number of pieces; no byte is looked at again and again, and nothing is
- * allocated because a length says so, but only as bytes come.
+ * frame may come in any number of pieces, and is taken apart as they come. Nothing is allocated
+ * because a length says so, but only as bytes come.
  *
  * <p>Most reads bring whole requests. Their bytes are only in an array that all connections of an
  * event loop share; what is left of a read is kept in an array of the connection.
@@ -43,6 +43,9 @@ final class RespReader {
   // Requests that were taken apart and not returned yet: the first of them, and behind the last.
   private int first;
   private int last;
+
+  /** So many requests of the event loop, from the first on, may have got bytes since a feed. */
+  private int filled;
 
   /** A request of which a part came with an earlier read, {@code null} if there is none. */
   private @Nullable RespRequest begun;
@@ -160,11 +163,18 @@ final class RespReader {
     }
     if (expected >= 0 && begun == null) {
       begun = ahead[last];
+      begun.forgetBytes();
       ahead[last] = new RespRequest();
     }
-    for (int i = 0; i < last; i++) {
+    release();
+  }
+
+  /** Lets no request of the event loop keep an array of this connection. */
+  private void release() {
+    for (int i = 0; i < filled; i++) {
       ahead[i].release(shared);
     }
+    filled = 0;
     first = 0;
     last = 0;
   }
@@ -188,11 +198,10 @@ final class RespReader {
     placesBytes = now;
   }
 
-  /** Forgets all bytes. */
+  /** Forgets all bytes, and the requests that are ahead. */
   void close() {
     forget();
-    first = 0;
-    last = 0;
+    release();
     begun = null;
     budget.giveBack(placesBytes);
     placesBytes = 0;
@@ -254,6 +263,8 @@ final class RespReader {
         throw e;
       }
       beginFrame(frame); // its turn comes behind those that are whole
+    } finally {
+      filled = Math.max(filled, Math.min(last + 1, ahead.length));
     }
     return last;
   }

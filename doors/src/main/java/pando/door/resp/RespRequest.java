@@ -7,7 +7,8 @@ import java.util.Arrays;
 
 /**
  * A request: a command and its arguments, which lie in one array, each with a byte in front of it
- * that can be overwritten. Argument 0 is the command. Valid until the next request is read.
+ * that can be overwritten. Argument 0 is the command. Valid until the reader {@linkplain
+ * RespReader#readAhead reads ahead} or {@linkplain RespReader#rest rests}.
  */
 final class RespRequest {
   /** Messages have so many bytes of an argument at the most. */
@@ -91,9 +92,14 @@ final class RespRequest {
   @SuppressWarnings("ReferenceEquality") // Whether it is that array.
   void release(byte[] staying) {
     if (bytes != staying) {
-      setBytes(RespReader.NOTHING, 0);
+      forgetBytes();
     }
     clear();
+  }
+
+  /** Forgets the bytes of an earlier request; the places of arguments stay. */
+  void forgetBytes() {
+    setBytes(RespReader.NOTHING, 0);
   }
 
   /**

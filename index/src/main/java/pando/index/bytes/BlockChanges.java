@@ -171,7 +171,16 @@ final class BlockChanges {
       merge(entry, next);
     }
     if (hadBlob && waiting >= 0) {
-      blobs.free(hash, delta.word(waiting));
+      freeWaited(entry, delta.word(waiting));
+    }
+  }
+
+  /** Frees a value that waited, and no block has, unless one that was never made known has it. */
+  private void freeWaited(BlockEntry entry, long word) {
+    if (index.unsettled.mayHaveWaiting()) {
+      index.superseded.free(entry, hash, word);
+    } else {
+      blobs.free(hash, word);
     }
   }
 
@@ -196,8 +205,8 @@ final class BlockChanges {
       try {
         reader.setLatched(entry);
         mergeWaiting(entry);
-      } catch (PoolFullException e) {
-        // The change that is to come is made anyway, or says so itself.
+      } catch (PandoException e) {
+        // The change that is to come is another block's; an operation that needs this one fails.
       } finally {
         entry.unlatch();
       }

@@ -3,7 +3,7 @@ package pando.index.bytes;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** A block and the changes of it that become part of another one. */
+/** Makes another block of a block and its changes. */
 final class BlockMerge {
   private final Block block;
   private final SortedChanges changes;

@@ -24,7 +24,7 @@ final class BlockReader {
   private static final int ABSENT = 0;
   private static final int AGAIN = -1;
 
-  /** Keys that are touched at a time. */
+  /** Keys that are touched at once. */
   private static final int TOUCHED_MAX = 32;
 
   /** In place of a block before any is found. */

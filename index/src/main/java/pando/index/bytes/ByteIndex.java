@@ -58,7 +58,7 @@ public final class ByteIndex implements ByteStrings {
    * scans need, have a cache of their own.
    *
    * A change of a record waits in local memory, beside others of its block; a lookup sees them
-   * first. They are merged when there are some, by a background task when memory is nearly short, by
+   * first. They are merged when their block has many, by a background task when memory is nearly short, by
    * sessions when it is short all the same, and when the index closes. A
    * merge makes a new block: the block is stored, its word goes to the block's label, then to the
    * directory. The old block is freed later, as the labels in the pool lag behind (Superseded). So
@@ -577,13 +577,14 @@ public final class ByteIndex implements ByteStrings {
   }
 
   private boolean sweep() {
+    boolean sweeps = false;
     try {
-      boolean sweeps = writeBack.step();
+      sweeps = writeBack.step();
       return mergeSome() || sweeps;
     } catch (PandoException | VirtualMachineError e) {
       // Sessions meet the cause, too; what is left is swept, or merged, again.
       merging = false;
-      return false;
+      return sweeps;
     }
   }
 

@@ -136,17 +136,19 @@ final class ByteRanges implements Overlay {
 
   /** Has the directory serve all keys that this process has by the table: READs their blocks. */
   void follow() {
-    if (isFollowed(given())) {
-      return;
-    }
-    try (Session labels = index().labels.session();
-        Blobs blobs = new Blobs(index().space)) {
-      takeLabelsOn(labels);
-      lock(blobs.worker().backoff());
-      try {
-        follow(labels, blobs);
-      } finally {
-        unlock();
+    while (!isFollowed(given())) {
+      try (Session labels = index().labels.session();
+          Blobs blobs = new Blobs(index().space)) {
+        takeLabelsOn(labels);
+        lock(blobs.worker().backoff());
+        try {
+          // Else others came since, and could not be taken on: that needs the turn once more.
+          if (index().labels.changes().areAdopted()) {
+            follow(labels, blobs);
+          }
+        } finally {
+          unlock();
+        }
       }
     }
   }

@@ -95,7 +95,7 @@ public interface ByteSession extends AutoCloseable {
   /**
    * Looks up several keys. Each is a lookup of its own, as by {@link #get}, in any order; the
    * receiver gets what they came to in the order of the keys. A failure is that of one lookup, and
-   * the others are done. Over a network many are under way at a time.
+   * the others are done. Over a network many are under way at once.
    *
    * <p>The receiver must not use the session, and what it throws ends this method. {@link #key()}
    * and {@link #value()} are of no use afterwards until another operation.
@@ -140,9 +140,11 @@ public interface ByteSession extends AutoCloseable {
   }
 
   /**
-   * Says which keys are operated on next, so that the processor fetches what is cached of them at a
-   * time; without this it waits for each by itself. Has no other effect, and none where nothing is
+   * Says which keys are operated on next, so that the processor fetches what is cached of them all
+   * at once; without this it waits for each. Changes nothing, and does nothing where nothing is
    * cached in this process.
+   *
+   * @throws IllegalStateException if the session is closed, or in a scan
    */
   default void expect(List<MemorySegment> keys) {}
 

@@ -88,8 +88,8 @@ final class Superseded {
   /** Rises when a round begins and when it ends: it is odd while one is under way. */
   private final AtomicLong round = new AtomicLong();
 
-  /** The last round that has ended without a failure; of the thread that is {@link #busy}. */
-  private long ended;
+  /** The last round that has ended without a failure; set by the thread that is {@link #busy}. */
+  private volatile long ended;
 
   private final Queue<Old> old = new ConcurrentLinkedQueue<>();
 
@@ -172,6 +172,11 @@ final class Superseded {
   /** Returns a number that rises when a round begins and when it ends. */
   long rounds() {
     return round.get();
+  }
+
+  /** Returns whether a round has ended well that began after a time, by {@link #rounds}. */
+  boolean hasEndedSince(long since) {
+    return ended > since;
   }
 
   /**

@@ -37,6 +37,9 @@ final class Unsettled {
   private final Queue<Stray> strays = new ConcurrentLinkedQueue<>();
   private final Queue<Doubtful> doubtful = new ConcurrentLinkedQueue<>();
 
+  /** The round in which a block was doubtful last, or after which. */
+  private volatile long doubted = -1;
+
   /**
    * Begins with nothing.
    *
@@ -74,6 +77,15 @@ final class Unsettled {
   /** Adds such a block, and the value that only the other one has, by the hash of its key. */
   void add(BlockEntry entry, long word, long hash, long value) {
     doubtful.add(new Doubtful(entry, word, hash, value));
+    doubted = superseded.rounds();
+  }
+
+  /**
+   * Returns whether a label in the pool may lead to a block that was never made known, and with it
+   * to values that wait since.
+   */
+  boolean mayHaveWaiting() {
+    return !doubtful.isEmpty() || !superseded.hasEndedSince(doubted);
   }
 
   /** Returns whether the label of a block may have the word of another one. */
@@ -130,6 +142,7 @@ final class Unsettled {
       labels.store(entry.label(), state.word());
     }
     // An error may have struck when the other one had been made known anyway.
+    doubted = superseded.rounds();
     if (doubtful.remove(next) && state.word() != next.word) {
       superseded.free(entry, BlockSession.BLOCKS, next.word);
       superseded.free(entry, next.hash, next.value);

@@ -435,6 +435,11 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
         && members.servers().stream().allMatch(server -> index.hasRange(server, table));
   }
 
+  /** Returns whether the compute servers here have the ranges that this process knows. */
+  public boolean areAdopted() {
+    return isAdopted(current);
+  }
+
   /** Adopts a change that another process made. */
   private void adopt(PoolChange opened, Partitioning found) {
     List<S> concerned =

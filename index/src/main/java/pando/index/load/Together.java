@@ -26,7 +26,7 @@ public final class Together {
    * @param name of the threads
    */
   public void run(String name, List<? extends Runnable> steps) {
-    List<Thread> threads = new ArrayList<>();
+    List<Thread> threads = new ArrayList<>(steps.size());
     try {
       for (Runnable step : steps.subList(1, steps.size())) {
         threads.add(Thread.ofPlatform().name(name).daemon().start(() -> take(step)));

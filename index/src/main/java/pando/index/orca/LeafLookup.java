@@ -143,7 +143,7 @@ final class LeafLookup {
     }
   }
 
-  /** Reads from the delta and from the segment, so that the processor waits for both at a time. */
+  /** Reads from the delta and from the segment, so that the processor waits for both at once. */
   private void fetch() {
     touched =
         deltas.touch(view.delta()) + worker.touch(view.segmentAddress(), LeafLayout.SEGMENT_BYTES);

@@ -13,7 +13,7 @@ import pando.index.orca.space.ExtentAllocator;
  * own.
  */
 final class LeafRun implements Loader.Part {
-  /** A leaf of at most 249 entries is cut into pieces of four or more. */
+  /** What is cut at once, a leaf and what is read ahead of it, becomes 57 pieces at the most. */
   private static final int PIECES_MAX = 64;
 
   /** Leaves are filled up to a multiple of so many bytes: long ones need a smaller directory. */

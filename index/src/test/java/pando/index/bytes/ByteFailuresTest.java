@@ -453,6 +453,34 @@ class ByteFailuresTest {
     }
   }
 
+  /** A damaged block cannot be merged, so in the end it has the most changes that wait. */
+  @Test
+  void shouldChangeOtherBlocksThanADamagedOneWhereMemoryIsShort() {
+    try (Fabric fabric = Pools.open(2, 16 << 20, 2517)) {
+      ByteIndex index = ByteIndex.create(fabric, options(12_000));
+      ByteSession session = index.session();
+      storeAll(session, "old");
+      index.flush();
+      BlockEntry damaged = index.directory.find(MemorySegment.ofArray("key0250".getBytes(UTF_8)));
+      for (int i = 0; i < 500; i++) {
+        MemorySegment key = MemorySegment.ofArray("key%04d".formatted(i).getBytes(UTF_8));
+        if (index.directory.find(key) == damaged) {
+          session.store(key, MemorySegment.ofArray("new".getBytes(UTF_8)));
+        }
+      }
+      assertThat(damaged.state().delta().count()).isPositive();
+      index.cache.set(damaged, null);
+      damage(fabric, damaged);
+      for (int i = 0; i < 20_000; i++) {
+        MemorySegment key = MemorySegment.ofArray("key%04d".formatted(i % 500).getBytes(UTF_8));
+        if (index.directory.find(key) != damaged) {
+          session.store(key, MemorySegment.ofArray(String.valueOf(i).getBytes(UTF_8)));
+        }
+      }
+      assertThat(damaged.state().delta().count()).isPositive();
+    }
+  }
+
   private static void storeAll(ByteSession session, String value) {
     for (int i = 0; i < 500; i++) {
       byte[] key = "key%04d".formatted(i).getBytes(UTF_8);
