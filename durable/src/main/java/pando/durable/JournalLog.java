@@ -1,15 +1,15 @@
 package pando.durable;
 
 import java.lang.foreign.MemorySegment;
-import pando.journal.Log;
 import pando.journal.RecordBuilder;
+import pando.journal.RecordLog;
 
-/** A session's way to the log of a data folder. */
+/** A session's way to a log of records. */
 final class JournalLog implements SessionLog {
-  private final Log log;
+  private final RecordLog log;
   private final RecordBuilder record = new RecordBuilder();
 
-  JournalLog(Log log) {
+  JournalLog(RecordLog log) {
     this.log = log;
   }
 
@@ -59,6 +59,11 @@ final class JournalLog implements SessionLog {
   }
 
   @Override
+  public void reserveAlone(long bytes) {
+    log.reserveAlone(bytes);
+  }
+
+  @Override
   public void release(long bytes) {
     log.release(bytes);
   }
@@ -71,6 +76,11 @@ final class JournalLog implements SessionLog {
   @Override
   public boolean waitsForSync() {
     return log.waitsForSync();
+  }
+
+  @Override
+  public boolean outlivesFailure() {
+    return log.outlivesFailure();
   }
 
   @Override

@@ -46,6 +46,12 @@ interface SessionLog {
    */
   void reserve(long bytes);
 
+  /**
+   * Reserves room as {@link #reserve}, for a thread that keeps others out: it does not wait for
+   * what they would have to do.
+   */
+  void reserveAlone(long bytes);
+
   /** Gives back room that was reserved and is not used. */
   void release(long bytes);
 
@@ -57,22 +63,28 @@ interface SessionLog {
    */
   long append();
 
-  /** Returns whether an answer has to wait until what it depends on is on the disk. */
+  /** Returns whether an answer has to wait until what it depends on is safe. */
   boolean waitsForSync();
 
-  /** Returns the place in the log before which all is on the disk. */
+  /**
+   * Returns whether what was appended outlives a failure of the log: a change that ends by it may
+   * be found later.
+   */
+  boolean outlivesFailure();
+
+  /** Returns the place in the log before which all is safe. */
   long synced();
 
   /**
-   * Returns once all before a place is on the disk. An interrupt does not end it, and is kept.
+   * Returns once all before a place is safe. An interrupt does not end it, and is kept.
    *
    * @throws LogFailedException if the log has failed
    */
   void awaitSynced(long lsn);
 
   /**
-   * Runs a task once all before a place is on the disk, or the log has failed, by this thread or
-   * another one; the task must be short.
+   * Runs a task once all before a place is safe, or the log has failed, by this thread or another
+   * one; the task must be short.
    */
   void whenSynced(long lsn, Runnable task);
 

@@ -262,6 +262,11 @@ final class MemoryLog {
     }
 
     @Override
+    public void reserveAlone(long bytes) {
+      reserve(bytes);
+    }
+
+    @Override
     public void release(long count) {
       MemoryLog.this.release(count);
     }
@@ -274,6 +279,11 @@ final class MemoryLog {
     @Override
     public boolean waitsForSync() {
       return waits;
+    }
+
+    @Override
+    public boolean outlivesFailure() {
+      return false;
     }
 
     @Override

@@ -36,6 +36,11 @@ final class NullLog implements SessionLog {
   public void reserve(long bytes) {}
 
   @Override
+  public void reserveAlone(long bytes) {
+    reserve(bytes);
+  }
+
+  @Override
   public void release(long bytes) {}
 
   @Override
@@ -45,6 +50,11 @@ final class NullLog implements SessionLog {
 
   @Override
   public boolean waitsForSync() {
+    return false;
+  }
+
+  @Override
+  public boolean outlivesFailure() {
     return false;
   }
 

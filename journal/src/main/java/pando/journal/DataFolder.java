@@ -221,7 +221,7 @@ public final class DataFolder implements AutoCloseable {
     if (to <= before.logFrom()) {
       return;
     }
-    SegmentSorter entries = SegmentWalk.changes(segment, end);
+    SegmentSorter entries = RecordWalk.changes(segment, end);
     Manifest.Sorted made =
         entries.isEmpty() ? null : files.write(before.sortedTo(), to, entries.sorted());
     boolean isNamed = false;

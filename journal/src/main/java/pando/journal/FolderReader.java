@@ -1,7 +1,6 @@
 package pando.journal;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import pando.fabric.memory.Closing;
@@ -11,8 +10,6 @@ import pando.fabric.memory.Closing;
  * folder meanwhile. Not thread-safe.
  */
 public final class FolderReader implements AutoCloseable {
-  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
-
   private final Disk disk;
   private final Runnable unlock;
   private final Manifest manifest;
@@ -84,41 +81,10 @@ public final class FolderReader implements AutoCloseable {
   /** Visits all records of the log that are not in sorted files yet. */
   public void records(RecordVisitor visitor) {
     for (LogTail.Part part : tail.parts()) {
-      SegmentWalk walk = new SegmentWalk(part.segment());
+      RecordWalk walk = new RecordWalk(part.segment());
       while (walk.end() < part.end() && walk.next()) {
-        visit(visitor, part.segment(), walk);
+        walk.visit(visitor);
       }
-    }
-  }
-
-  private static void visit(RecordVisitor visitor, LogSegment segment, SegmentWalk walk) {
-    long place = segment.first() + walk.at();
-    MemorySegment memory = segment.memory();
-    MemorySegment value = memory.asSlice(walk.valueAt(), walk.valueBytes());
-    switch (walk.kind()) {
-      case RecordFormat.SYNCED -> visitor.visit(place, RecordVisitor.Kind.SYNCED, NOTHING, value);
-      case RecordFormat.CLOSED -> visitor.visit(place, RecordVisitor.Kind.CLOSED, NOTHING, value);
-      case RecordFormat.PAD -> visitor.visit(place, RecordVisitor.Kind.PAD, NOTHING, NOTHING);
-      case RecordFormat.GROUP -> visitor.visit(place, RecordVisitor.Kind.GROUP, NOTHING, NOTHING);
-      default -> {} // PUT and REMOVE are told of as changes.
-    }
-    walk.forEachChange((keyAt, keyBytes, valueBytes) ->
-        visit(visitor, place, memory, keyAt, keyBytes, valueBytes));
-  }
-
-  private static void visit(
-      RecordVisitor visitor,
-      long place,
-      MemorySegment memory,
-      long keyAt,
-      int keyBytes,
-      int valueBytes) {
-    MemorySegment key = memory.asSlice(keyAt, keyBytes);
-    if (valueBytes == SortedFileFormat.REMOVED) {
-      visitor.visit(place, RecordVisitor.Kind.REMOVE, key, NOTHING);
-    } else {
-      visitor.visit(
-          place, RecordVisitor.Kind.PUT, key, memory.asSlice(keyAt + keyBytes, valueBytes));
     }
   }
 

@@ -113,7 +113,7 @@ public final class FolderRepair {
       throws IOException {
     try (LogSegment segment = LogSegment.open(disk, name, manifest.id())) {
       long from = Math.max(at - segment.first(), LogSegment.HEADER_BYTES);
-      return new SegmentWalk(segment).countBehind((int) from);
+      return new RecordWalk(segment).countBehind((int) from);
     } catch (DamagedFolderException e) {
       return 0; // Without its header no record of it can be told from other bytes.
     }

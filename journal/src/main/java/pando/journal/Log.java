@@ -13,7 +13,7 @@ import pando.fabric.memory.Closing;
  *
  * <p>Thread-safe. Waits cannot be interrupted: an interrupted thread stays interrupted.
  */
-public final class Log implements AutoCloseable {
+public final class Log implements RecordLog, AutoCloseable {
   /*
    * A change is made in three steps. It reserves room for its record before it has any effect, so
    * that nothing takes effect that cannot be logged. Then it takes effect. Then its record is
@@ -91,18 +91,14 @@ public final class Log implements AutoCloseable {
     return options.sync();
   }
 
-  /** Returns whether a change is acknowledged only once it is on the disk. */
+  /** {@inheritDoc} That is, on the disk. */
+  @Override
   public boolean waitsForSync() {
     return options.sync() == SyncPolicy.ALWAYS;
   }
 
-  /**
-   * Reserves room for the records of a change, before it has any effect. May wait for the disk.
-   *
-   * @throws IllegalArgumentException if it is more than {@link LogOptions#recordBytesMax}
-   * @throws LogFullException if there is no room; nothing is reserved then
-   * @throws LogFailedException if the log has failed; nothing is reserved then
-   */
+  /** {@inheritDoc} It takes {@link LogOptions#recordBytesMax}. May wait for the disk. */
+  @Override
   public void reserve(long bytes) {
     if (bytes > options.recordBytesMax()) {
       throw new IllegalArgumentException(
@@ -129,7 +125,17 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Gives back room that was reserved and is not used. */
+  @Override
+  public void reserveAlone(long bytes) {
+    reserve(bytes);
+  }
+
+  @Override
+  public boolean outlivesFailure() {
+    return false;
+  }
+
+  @Override
   public void release(long bytes) {
     lockSoon();
     try {
@@ -151,12 +157,7 @@ public final class Log implements AutoCloseable {
     return left + (long) whole * segments.ready();
   }
 
-  /**
-   * Appends a change, for which room was reserved.
-   *
-   * @return the place behind it: the change is on the disk once {@link #synced} is not below
-   * @throws LogFailedException if the log has failed
-   */
+  @Override
   public long append(RecordBuilder record) {
     int inner = record.innerSum();
     int bytes = (int) record.bytes();
@@ -303,8 +304,9 @@ public final class Log implements AutoCloseable {
   }
 
   /** Returns the place up to which all is on the disk. */
+  @Override
   public long synced() {
-    return syncer.synced();
+    return syncer.synced().get();
   }
 
   /** Returns a time, in milliseconds since 1970: all changes before it are on the disk. */
@@ -313,22 +315,14 @@ public final class Log implements AutoCloseable {
     return synced() >= end ? now : syncer.syncedMillis();
   }
 
-  /**
-   * Returns once all changes up to a place are on the disk.
-   *
-   * @throws LogFailedException if the log fails before
-   */
+  @Override
   public void awaitSynced(long lsn) {
-    syncer.await(lsn);
+    syncer.synced().await(lsn);
   }
 
-  /**
-   * Runs a task once all changes up to a place are on the disk, or the log has failed: {@link
-   * #synced} says which. The task is run by this thread or by that of the log, so it must be short
-   * and throw nothing.
-   */
+  @Override
   public void whenSynced(long lsn, Runnable task) {
-    syncer.whenSynced(lsn, task);
+    syncer.synced().whenSynced(lsn, task);
   }
 
   /** Returns the segments that have something between two places, in ascending order. */
@@ -346,7 +340,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /** Makes the log fail: a change that took effect cannot be logged as it is. */
+  @Override
   public void fail(Throwable cause) {
     lock.lock();
     try {
@@ -398,11 +392,7 @@ public final class Log implements AutoCloseable {
     }
   }
 
-  /**
-   * Checks that the log has not failed.
-   *
-   * @throws LogFailedException if it has
-   */
+  @Override
   public void check() {
     Throwable cause = failure;
     if (cause != null) {

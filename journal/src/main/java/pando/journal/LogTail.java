@@ -129,7 +129,7 @@ final class LogTail implements AutoCloseable {
     long synced = 0;
     String witness = "";
     for (LogSegment segment : segments) {
-      long its = new SegmentWalk(segment).synced();
+      long its = new RecordWalk(segment).synced();
       if (its > synced) {
         synced = its;
         witness = segment.name();
@@ -137,7 +137,7 @@ final class LogTail implements AutoCloseable {
     }
     VarHandle.acquireFence();
     for (LogSegment segment : segments) {
-      SegmentWalk walk = new SegmentWalk(segment);
+      RecordWalk walk = new RecordWalk(segment);
       walk.toEnd();
       Part part = new Part(segment, walk.end());
       parts.add(part);
@@ -175,7 +175,7 @@ final class LogTail implements AutoCloseable {
     List<EntryStream> entries = new ArrayList<>();
     for (Part part : parts) {
       if (part.segment().first() >= from) {
-        entries.add(SegmentWalk.changes(part.segment(), part.end()).sorted());
+        entries.add(RecordWalk.changes(part.segment(), part.end()).sorted());
       }
     }
     return entries;
@@ -199,7 +199,7 @@ final class LogTail implements AutoCloseable {
     int count = 0;
     for (LogSegment segment : segments) {
       int from = Math.clamp(end() - segment.first(), LogSegment.HEADER_BYTES, segment.bytes());
-      count += new SegmentWalk(segment).countBehind(from);
+      count += new RecordWalk(segment).countBehind(from);
     }
     return count;
   }

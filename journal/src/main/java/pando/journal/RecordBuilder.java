@@ -162,11 +162,22 @@ public final class RecordBuilder {
     MemorySegment.copy(value, 0, segment, at + key.byteSize(), value.byteSize());
   }
 
-  /** Returns CRC32C of all from the kind on. */
-  int innerSum() {
+  /** Returns CRC32C of all from the kind on: it takes long where a value is long. */
+  public int innerSum() {
     crc.reset();
     crc.update(buffer, RecordFormat.KIND, bytes - RecordFormat.KIND);
     return (int) crc.getValue();
+  }
+
+  /**
+   * Returns the bytes of the record as they are at a place of the log, until this is used again.
+   *
+   * @param sum for that place
+   */
+  MemorySegment whole(int sum) {
+    segment.set(INT, 0, bytes);
+    segment.set(INT, RecordFormat.SUM, sum);
+    return segment.asSlice(0, bytes);
   }
 
   /** Copies all from the kind on into the log. */

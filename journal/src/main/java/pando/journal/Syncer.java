@@ -1,10 +1,6 @@
 package pando.journal;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
-import java.util.PriorityQueue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import pando.fabric.memory.Closing;
@@ -36,10 +32,7 @@ final class Syncer {
   /** A force has ended, or the log has failed. */
   private final Condition changed = lock.newCondition();
 
-  private final PriorityQueue<Waiting> waiting =
-      new PriorityQueue<>(Comparator.comparingLong(Waiting::lsn));
-
-  private volatile long synced;
+  private final SyncedPlace synced;
   private long syncs;
 
   /** When the last force that succeeded began. */
@@ -52,20 +45,18 @@ final class Syncer {
 
   private boolean closing;
 
-  /** A task that waits for the disk. */
-  private record Waiting(long lsn, Runnable task) {}
-
   Syncer(Log log, SyncPolicy policy, long first) {
     this.log = log;
     this.policy = policy;
-    this.synced = first;
+    this.synced = new SyncedPlace(log, first, this::demand);
   }
 
   void start() {
     thread.start();
   }
 
-  long synced() {
+  /** Returns the place up to which all is on the disk. */
+  SyncedPlace synced() {
     return synced;
   }
 
@@ -82,42 +73,16 @@ final class Syncer {
     return syncedMillis;
   }
 
-  /** Returns once all up to a place is on the disk. */
-  void await(long lsn) {
-    if (synced >= lsn) {
-      return;
-    }
-    lock.lock();
-    try {
-      demand(lsn);
-      while (synced < lsn) {
-        log.check();
-        changed.awaitUninterruptibly();
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
   private void demand(long lsn) {
-    if (lsn > demanded) {
-      demanded = lsn;
-      wanted.signal();
-    }
-  }
-
-  void whenSynced(long lsn, Runnable task) {
     lock.lock();
     try {
-      if (synced < lsn && !log.hasFailed()) {
-        demand(lsn);
-        waiting.add(new Waiting(lsn, task));
-        return;
+      if (lsn > demanded) {
+        demanded = lsn;
+        wanted.signal();
       }
     } finally {
       lock.unlock();
     }
-    task.run();
   }
 
   /** Returns at once, unless a force takes longer than a time: then once it has ended. */
@@ -145,6 +110,7 @@ final class Syncer {
     } finally {
       lock.unlock();
     }
+    synced.wake();
   }
 
   private void run() {
@@ -154,13 +120,13 @@ final class Syncer {
       }
       if (!log.hasFailed()) {
         sync();
-        log.mark(RecordFormat.CLOSED, synced);
-        forceAll(synced, Long.MAX_VALUE);
+        log.mark(RecordFormat.CLOSED, synced.get());
+        forceAll(synced.get(), Long.MAX_VALUE);
       }
     } catch (Throwable e) {
       log.fail(e);
     } finally {
-      runTasks();
+      synced.wake();
     }
   }
 
@@ -169,7 +135,7 @@ final class Syncer {
     lock.lock();
     try {
       long left = INTERVAL_NANOS;
-      while (!closing && !log.hasFailed() && demanded <= synced) {
+      while (!closing && !log.hasFailed() && demanded <= synced.get()) {
         if (policy == SyncPolicy.NO) {
           wanted.await();
         } else if (left <= 0) {
@@ -187,26 +153,24 @@ final class Syncer {
   private void sync() throws IOException {
     long millis = System.currentTimeMillis();
     long target = log.end();
-    if (target <= synced) {
+    if (target <= synced.get()) {
       return;
     }
     forceBegan = System.nanoTime() | 1;
     try {
-      forceAll(synced, target);
+      forceAll(synced.get(), target);
     } finally {
       endForce();
     }
     lock.lock();
     try {
       syncedMillis = millis;
-      synced = target;
       syncs++;
-      changed.signalAll();
     } finally {
       lock.unlock();
     }
+    synced.advance(target);
     log.mark(RecordFormat.SYNCED, target);
-    runTasks();
   }
 
   private void forceAll(long from, long to) throws IOException {
@@ -222,29 +186,6 @@ final class Syncer {
       changed.signalAll();
     } finally {
       lock.unlock();
-    }
-  }
-
-  /** Runs the tasks that need not wait any more. */
-  private void runTasks() {
-    List<Runnable> due = new ArrayList<>();
-    lock.lock();
-    try {
-      boolean all = log.hasFailed();
-      for (Waiting next = waiting.peek();
-          next != null && (all || next.lsn() <= synced);
-          next = waiting.peek()) {
-        due.add(waiting.remove().task());
-      }
-    } finally {
-      lock.unlock();
-    }
-    for (Runnable task : due) {
-      try {
-        task.run();
-      } catch (Throwable e) {
-        log.fail(e); // Those behind it are told all the same.
-      }
     }
   }
 

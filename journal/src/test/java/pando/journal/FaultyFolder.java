@@ -107,7 +107,7 @@ public final class FaultyFolder {
     Manifest manifest = Objects.requireNonNull(Manifest.load(disk));
     List<Integer> ends = new ArrayList<>();
     try (LogSegment segment = LogSegment.open(disk, segment(disk), manifest.id())) {
-      SegmentWalk walk = new SegmentWalk(segment);
+      RecordWalk walk = new RecordWalk(segment);
       while (walk.next()) {
         ends.add(walk.end());
       }

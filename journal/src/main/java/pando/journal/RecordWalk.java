@@ -9,20 +9,43 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** Goes over the records of a segment up to the first that is not whole. Not thread-safe. */
-final class SegmentWalk {
-  private final LogSegment segment;
+/**
+ * Goes over records that lie one behind the other, up to the first that is not whole. Not
+ * thread-safe.
+ */
+final class RecordWalk {
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+  /** Where the records are, for messages. */
+  private final String name;
+
   private final MemorySegment memory;
+  private final long salt;
+  private final long first;
   private final ByteBuffer bytes;
   private final RecordSum sums = new RecordSum();
   private final CRC32C crc = new CRC32C();
-  private int at;
-  private int next = LogSegment.HEADER_BYTES;
+  private int at = -1;
+  private int next;
 
-  SegmentWalk(LogSegment segment) {
-    this.segment = segment;
-    this.memory = segment.memory();
+  RecordWalk(LogSegment segment) {
+    this(
+        segment.name(), segment.memory(), segment.salt(), segment.first(), LogSegment.HEADER_BYTES);
+  }
+
+  /**
+   * Begins in front of the first record.
+   *
+   * @param first place in the log of the first byte of the memory
+   * @param from where the first record is in the memory
+   */
+  RecordWalk(String name, MemorySegment memory, long salt, long first, int from) {
+    this.name = name;
+    this.memory = memory;
+    this.salt = salt;
+    this.first = first;
     this.bytes = memory.asByteBuffer();
+    this.next = from;
   }
 
   /** Moves to the next record; returns {@code false} where there is none. */
@@ -43,7 +66,7 @@ final class SegmentWalk {
    */
   static SegmentSorter changes(LogSegment segment, int end) {
     SegmentSorter sorter = new SegmentSorter(segment.memory());
-    SegmentWalk walk = new SegmentWalk(segment);
+    RecordWalk walk = new RecordWalk(segment);
     while (walk.next < end && walk.next()) {
       walk.forEachChange(sorter::add);
     }
@@ -98,7 +121,7 @@ final class SegmentWalk {
     if (!isWhole || !isKnown || itsFlags != 0) {
       throw DamagedFolderException.ofOtherPando(
           "a newer Pando wrote the log: file=%s, place=%s, kind of a change=%s, flags=%s"
-              .formatted(segment.name(), at, itsKind, itsFlags));
+              .formatted(name, at, itsKind, itsFlags));
     }
   }
 
@@ -121,6 +144,31 @@ final class SegmentWalk {
     return record + RecordFormat.HEAD + itsKeyBytes + itsValueBytes - RecordFormat.KIND;
   }
 
+  /** Visits the record: a group, and each change of it. */
+  void visit(RecordVisitor visitor) {
+    long place = first + at;
+    MemorySegment value = memory.asSlice(valueAt(), valueBytes());
+    switch (kind()) {
+      case RecordFormat.SYNCED -> visitor.visit(place, RecordVisitor.Kind.SYNCED, NOTHING, value);
+      case RecordFormat.CLOSED -> visitor.visit(place, RecordVisitor.Kind.CLOSED, NOTHING, value);
+      case RecordFormat.PAD -> visitor.visit(place, RecordVisitor.Kind.PAD, NOTHING, NOTHING);
+      case RecordFormat.GROUP -> visitor.visit(place, RecordVisitor.Kind.GROUP, NOTHING, NOTHING);
+      default -> {} // PUT and REMOVE are told of as changes.
+    }
+    forEachChange(
+        (keyAt, keyBytes, valueBytes) -> visit(visitor, place, keyAt, keyBytes, valueBytes));
+  }
+
+  private void visit(RecordVisitor visitor, long place, long keyAt, int keyBytes, int valueBytes) {
+    MemorySegment key = memory.asSlice(keyAt, keyBytes);
+    if (valueBytes == SortedFileFormat.REMOVED) {
+      visitor.visit(place, RecordVisitor.Kind.REMOVE, key, NOTHING);
+    } else {
+      visitor.visit(
+          place, RecordVisitor.Kind.PUT, key, memory.asSlice(keyAt + keyBytes, valueBytes));
+    }
+  }
+
   /** Goes on behind the last record. */
   void toEnd() {
     boolean goesOn = true;
@@ -136,7 +184,7 @@ final class SegmentWalk {
 
   /** Returns whether it has come to a record. */
   boolean hasRecord() {
-    return at > 0;
+    return at >= 0;
   }
 
   /** Returns where the record begins in the segment. */
@@ -163,7 +211,7 @@ final class SegmentWalk {
    */
   long synced() {
     long synced = 0;
-    for (int page = RecordFormat.PAGE; page < segment.bytes(); page += RecordFormat.PAGE) {
+    for (int page = RecordFormat.PAGE; page < bytes.capacity(); page += RecordFormat.PAGE) {
       byte kind = memory.get(JAVA_BYTE, page + RecordFormat.KIND);
       if ((kind == RecordFormat.SYNCED || kind == RecordFormat.CLOSED) && lengthOf(page) > 0) {
         synced = Math.max(synced, memory.get(LONG, page + RecordFormat.HEAD));
@@ -176,7 +224,7 @@ final class SegmentWalk {
   int countBehind(int from) {
     int count = 0;
     int place = from;
-    while (place < segment.bytes()) {
+    while (place < bytes.capacity()) {
       int length = lengthOf(place);
       if (length > 0) {
         count++;
@@ -191,7 +239,7 @@ final class SegmentWalk {
    * process may write meanwhile.
    */
   private int lengthOf(int place) {
-    int room = segment.bytes() - place;
+    int room = bytes.capacity() - place;
     if (room < RecordFormat.HEAD) {
       return 0;
     }
@@ -209,7 +257,7 @@ final class SegmentWalk {
     crc.reset();
     crc.update(bytes.limit(place + summed).position(place + RecordFormat.KIND));
     bytes.clear();
-    int sum = sums.of(segment.salt(), segment.first() + place, (int) crc.getValue());
+    int sum = sums.of(salt, first + place, (int) crc.getValue());
     if (memory.get(INT, place + RecordFormat.SUM) != sum) {
       return 0;
     }
@@ -222,7 +270,7 @@ final class SegmentWalk {
     if (kind < RecordFormat.PUT || kind > RecordFormat.GROUP || flags != 0) {
       throw DamagedFolderException.ofOtherPando(
           "a newer Pando wrote the log: file=%s, place=%s, kind=%s, flags=%s"
-              .formatted(segment.name(), place, kind, flags));
+              .formatted(name, place, kind, flags));
     }
   }
 }
