@@ -8,6 +8,7 @@ import org.jspecify.annotations.NullMarked;
 module pando.cluster {
   requires static org.jspecify;
   requires transitive pando.client;
+  requires pando.durable;
   requires transitive pando.index;
 
   exports pando.cluster;

@@ -1,4 +1,6 @@
 import org.jspecify.annotations.NullMarked;
+import pando.durable.holder.LogService;
+import pando.fabric.server.CallHandler;
 
 /** Indexes whose changes are in a log: what was acknowledged is there after a crash. */
 @NullMarked
@@ -8,4 +10,7 @@ module pando.durable {
   requires transitive pando.journal;
 
   exports pando.durable;
+
+  provides CallHandler with
+      LogService;
 }

@@ -1,4 +1,5 @@
 import org.jspecify.annotations.NullMarked;
+import pando.fabric.server.CallHandler;
 import pando.index.SystemProvider;
 
 /** Ordered indexes over disaggregated memory: one interface, ORCA, DEX, and byte strings. */
@@ -33,5 +34,6 @@ module pando.index {
       pando.cli,
       pando.map;
 
+  uses CallHandler;
   uses SystemProvider;
 }

@@ -281,8 +281,8 @@ final class ClusterCommand implements Callable<Integer> {
       name = "fence",
       description = {
         "Keeps a compute server from doing anything, and gives its range to a neighbour.",
-        "What it had not written back is lost. For one that runs and should not; one that is gone"
-            + " is fenced by itself."
+        "Without a log, what it had not written back is lost. For one that runs and should not; one"
+            + " that is gone is fenced by itself."
       },
       mixinStandardHelpOptions = true)
   static final class Fence extends Changing {

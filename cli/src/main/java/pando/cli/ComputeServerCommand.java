@@ -29,6 +29,7 @@ import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerSettings;
 import pando.cluster.Config;
 import pando.cluster.CoordinatorLostException;
+import pando.cluster.LogMode;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
 import pando.cluster.SessionLostException;
@@ -43,11 +44,13 @@ import pando.index.Partitioning;
 import pando.index.ServedOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Runs a compute server of a cluster until it is interrupted, removed or lost. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -139,6 +142,19 @@ final class ComputeServerCommand implements Callable<Integer> {
   private int leaseMillis;
 
   @Option(
+      names = "--log",
+      paramLabel = "MODE",
+      converter = LogConverter.class,
+      description = {
+        "Where compute servers log changes that the pool may lack; that of the first compute server"
+            + " counts (default: memory).",
+        "memory: in the memory of memory servers 0 and 1; nothing acknowledged is lost with a"
+            + " compute server. For orca and byte-strings.",
+        "none: nowhere."
+      })
+  private @Nullable LogMode log;
+
+  @Option(
       names = "--start-wait",
       paramLabel = "SECONDS",
       defaultValue = "60",
@@ -209,7 +225,7 @@ final class ComputeServerCommand implements Callable<Integer> {
   private void printLoss(Partitioning known) {
     String keys =
         known.hasServer(number)
-            ? "keys from %s on are others' now, and what was not written back of them is lost"
+            ? "keys from %s on are others' now; without a log, what was not written back is lost"
                 .formatted(ClusterReport.low(known, known.rangeOfServer(number)))
             : "it had no range, so nothing is lost";
     PrintWriter err = spec.commandLine().getErr();
@@ -249,7 +265,8 @@ final class ComputeServerCommand implements Callable<Integer> {
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.all());
     agreed.remove("cache-bytes");
     int count = memoryServers == null ? 1 : memoryServers;
-    return new Config(options.system(), agreed, count, leaseMillis);
+    return new Config(
+        options.system(), agreed, count, leaseMillis, log == null ? LogMode.MEMORY : log);
   }
 
   /** Returns what the cluster has agreed on, but for what the options say otherwise. */
@@ -262,7 +279,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     Map<String, String> all = new LinkedHashMap<>(found.settings());
     all.putAll(given.settings());
     int count = memoryServers == null ? found.memoryServers() : memoryServers;
-    return new Config(found.system(), all, count, leaseMillis);
+    return new Config(found.system(), all, count, leaseMillis, log == null ? found.log() : log);
   }
 
   private ComputeServerSettings settings(Config config) {
@@ -314,5 +331,17 @@ final class ComputeServerCommand implements Callable<Integer> {
           "with TLS, --tls-admin-cert and --tls-admin-key are needed, to fence what is lost");
     }
     return tcp.withFencing(Authentication.tls(adminCert, adminKey, own.authorities()));
+  }
+
+  /** Reads where changes are logged. */
+  static final class LogConverter implements ITypeConverter<LogMode> {
+    @Override
+    public LogMode convert(String text) {
+      try {
+        return LogMode.of(text);
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
+      }
+    }
   }
 }

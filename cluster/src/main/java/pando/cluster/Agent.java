@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
+import pando.durable.ClusterLog;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
@@ -73,6 +74,9 @@ final class Agent {
 
   /** Whether a change has failed here, so that the table in the pool may be newer. */
   private boolean unsure;
+
+  /** Its log, if it has one. */
+  private volatile @Nullable ClusterLog log;
 
   /** Where it serves clients; empty if nowhere. */
   private volatile String address = "";
@@ -143,6 +147,11 @@ final class Agent {
     this.leader =
         new Leader(state, index, partitions, fenced, config, patience, new Unserved(host), hooks);
     this.hooks = hooks;
+  }
+
+  /** Says which log it has; called before the first step. */
+  void setLog(@Nullable ClusterLog its) {
+    log = its;
   }
 
   /** Says where clients are served; called before the first step. */
@@ -274,7 +283,9 @@ final class Agent {
       if (change.kind() == Change.Kind.MOVE && before.hasServer(change.server())) {
         begun = change.movedFrom(before.lowOfServer(change.server()));
       }
-      if (begun.isIn(before)) {
+      // What a lost one has logged may still have to be replayed.
+      boolean isInherited = change.isFence() && log != null;
+      if (begun.isIn(before) && !isInherited) {
         return change.kind() == Change.Kind.SPLIT
             ? change.failed("the receiver has a range: " + change.other())
             : change.done();
@@ -336,7 +347,17 @@ final class Agent {
       case SPLIT -> partitions.split(number, change.key(), change.other());
       case ADD -> partitions.addComputeServer(number, change.server());
       case REMOVE -> partitions.removeComputeServer(number);
-      case FENCE -> partitions.takeOver(change.server(), number);
+      case FENCE -> takeOver(change);
+    }
+  }
+
+  /** Takes over the range of a compute server that is fenced, whose lease is over. */
+  private void takeOver(Change fence) {
+    ClusterLog its = log;
+    if (its == null) {
+      partitions.takeOver(fence.server(), number);
+    } else {
+      its.inherit(fence.server(), fence.leastEpoch());
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
 import pando.client.server.ClientService;
+import pando.durable.ClusterLog;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
@@ -42,13 +43,16 @@ public final class ComputeServerProcess implements AutoCloseable {
   /** Between steps that execute. Each looks at the index, to say how many entries it has. */
   private static final Duration EXECUTE_PAUSE = Duration.ofSeconds(1);
 
+  /** What is changed is in the pool after so many leases, or soon afterwards. */
+  private static final int LEASES_TO_A_PASS = 10;
+
   /** Why it has ended. */
   public enum End {
     /** It was closed. */
     CLOSED,
     /** It was taken out of the cluster; its range is with others. */
     REMOVED,
-    /** It was fenced: others take over what it had. */
+    /** It was fenced, or its log has failed: others, or its next start, take over what it had. */
     LOST,
     /** The coordinator did not answer for too long. */
     COORDINATOR_GONE
@@ -56,7 +60,7 @@ public final class ComputeServerProcess implements AutoCloseable {
 
   private final RenewedMembership membership;
   private final ComputeServerSettings settings;
-  private final CompletableFuture<End> end = new CompletableFuture<>();
+  private final CompletableFuture<End> end;
   private final long epoch;
   private final Fabric fabric;
   private final Partitioned index;
@@ -74,15 +78,19 @@ public final class ComputeServerProcess implements AutoCloseable {
       long epoch,
       Fabric fabric,
       Partitioned index,
+      @Nullable ClusterLog log,
+      CompletableFuture<End> end,
       Config config) {
     this.membership = membership;
     this.settings = settings;
     this.epoch = epoch;
     this.fabric = fabric;
     this.index = index;
+    this.end = end;
     this.agent =
         new Agent(
             host, membership, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
+    agent.setLog(log);
     this.lease = RenewedLease.take(host, fabric, Duration.ofMillis(config.leaseMillis()));
     try {
       if (!PlantedClusterBug.LEASE_UNCHECKED) {
@@ -165,14 +173,30 @@ public final class ComputeServerProcess implements AutoCloseable {
       Fabric fabric,
       Joining.Joined joined) {
     Partitioned index = joined.index();
+    Config config = joined.config();
+    CompletableFuture<End> end = new CompletableFuture<>();
+    ClusterLog log = null;
     try {
+      if (config.log() != LogMode.NONE && settings.options().isLogged()) {
+        ClusterState state = new ClusterState(membership);
+        ClusterLog.Opened opened =
+            ClusterLog.open(
+                index,
+                new ComputeServer(settings.number(), epoch),
+                number -> FencedHere.isLost(state, number),
+                Duration.ofMillis(config.leaseMillis()).multipliedBy(LEASES_TO_A_PASS),
+                () -> end.complete(End.LOST));
+        index = opened.index();
+        log = opened.log();
+      }
       ComputeServerProcess process =
           new ComputeServerProcess(
-              host, membership, settings, epoch, fabric, index, joined.config());
+              host, membership, settings, epoch, fabric, index, log, end, config);
       process.begin();
       return process;
     } catch (Throwable e) {
-      Closing.after(e, index::close, fabric::close, index::close);
+      Partitioned its = index;
+      Closing.after(e, its::close, fabric::close, its::close);
       throw e;
     }
   }

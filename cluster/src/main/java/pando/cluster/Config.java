@@ -10,9 +10,11 @@ import java.util.TreeMap;
  * @param settings of the index that differ from the system's defaults, by name; copied
  * @param memoryServers how many there are
  * @param leaseMillis for how long answers from caches count, see {@link RenewedLease}
+ * @param log where the compute servers of a system log that {@linkplain
+ *     pando.index.ServedOptions#isLogged is logged}
  */
 public record Config(
-    String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
+    String system, Map<String, String> settings, int memoryServers, int leaseMillis, LogMode log) {
   static final char KIND = 'c';
   private static final int SETTINGS_MAX = 256;
   private static final int MEMORY_SERVERS_MAX = 64;
@@ -30,6 +32,11 @@ public record Config(
     check("leaseMillis", leaseMillis, LEASE_MILLIS_MAX);
   }
 
+  /** Makes a configuration whose compute servers log at memory servers. */
+  public Config(String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
+    this(system, settings, memoryServers, leaseMillis, LogMode.MEMORY);
+  }
+
   private static void check(String name, int value, int greatest) {
     if (value < 1 || value > greatest) {
       throw new IllegalArgumentException(
@@ -43,6 +50,7 @@ public record Config(
             .text(system)
             .number(memoryServers)
             .number(leaseMillis)
+            .text(log.toString())
             .number(settings.size());
     new TreeMap<>(settings).forEach((name, value) -> writer.text(name).text(value));
     return writer.bytes();
@@ -56,11 +64,12 @@ public record Config(
           String system = reader.text();
           int memoryServers = reader.number();
           int leaseMillis = reader.number();
+          LogMode log = LogMode.of(reader.text());
           Map<String, String> settings = new TreeMap<>();
           for (int left = reader.number(0, SETTINGS_MAX); left > 0; left--) {
             settings.put(reader.text(), reader.text());
           }
-          return new Config(system, settings, memoryServers, leaseMillis);
+          return new Config(system, settings, memoryServers, leaseMillis, log);
         });
   }
 }

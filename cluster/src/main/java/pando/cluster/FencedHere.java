@@ -51,6 +51,11 @@ final class FencedHere {
 
   /** Returns whether a memory server is gone with its memory. */
   private boolean isLost(int memoryServer) {
+    return isLost(state, memoryServer);
+  }
+
+  /** Returns whether a memory server is gone with its memory, by what the coordinator has. */
+  static boolean isLost(ClusterState state, int memoryServer) {
     return state.pool().stream()
         .anyMatch(entry -> entry.number() == memoryServer && entry.state() == ServerState.LOST);
   }

@@ -54,7 +54,8 @@ final class Joining {
     Config expected = settings.config();
     if (!found.system().equals(expected.system())
         || !found.settings().equals(expected.settings())
-        || found.memoryServers() != expected.memoryServers()) {
+        || found.memoryServers() != expected.memoryServers()
+        || found.log() != expected.log()) {
       throw new ClusterException(
           "the cluster has another index; start with its settings (without any, they are taken from"
               + " the cluster), or under another name: found="

@@ -6,7 +6,10 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.durable.holder.PlantedLogBug;
+import pando.fabric.FencedException;
 import pando.fabric.UnknownOutcomeException;
+import pando.index.Lease;
 import pando.journal.LogFailedException;
 
 /**
@@ -41,6 +44,7 @@ final class ChangeTurn {
 
   private final Stripes stripes;
   private final SessionLog log;
+  private final @Nullable Lease lease;
   private final BitSet wanted = new BitSet(Stripes.COUNT);
 
   /** The stripes of this change, in ascending order, and the words before. */
@@ -63,9 +67,15 @@ final class ChangeTurn {
   private boolean deferred;
   private long dependsOn;
 
-  ChangeTurn(Stripes stripes, SessionLog log) {
+  /**
+   * Prepares a turn.
+   *
+   * @param lease while which what was read may be answered, {@code null} for always
+   */
+  ChangeTurn(Stripes stripes, SessionLog log, @Nullable Lease lease) {
     this.stripes = stripes;
     this.log = log;
+    this.lease = lease;
     this.waits = log.waitsForSync();
   }
 
@@ -154,10 +164,11 @@ final class ChangeTurn {
   private void begin(long bytes) {
     int all = count;
     try {
+      boolean isAlone = stripes.isAlone();
       for (count = 0; count < all; count++) {
         stripes.lock(taken[count]);
       }
-      log.reserve(bytes);
+      reserve(bytes, isAlone);
       begun = true;
     } finally {
       if (!begun) {
@@ -171,11 +182,33 @@ final class ChangeTurn {
     }
   }
 
-  /** Reserves room for the log's present record. If it throws, the change goes on. */
+  private void reserve(long bytes, boolean isAlone) {
+    try {
+      if (isAlone) {
+        log.reserveAlone(bytes);
+      } else {
+        log.reserve(bytes);
+      }
+    } catch (LogFailedException e) {
+      throw ended(e);
+    }
+  }
+
+  /** Returns what to throw where the log had failed before anything was done. */
+  private RuntimeException ended(LogFailedException failure) {
+    return log.outlivesFailure()
+        ? new FencedException("this compute server ends: " + failure.getMessage())
+        : failure;
+  }
+
+  /**
+   * Reserves room for the log's present record, which others may wait for. If it throws, the change
+   * goes on.
+   */
   void reserve() {
     long bytes = log.bytes();
     if (bytes > reserved) {
-      log.reserve(bytes - reserved);
+      reserve(bytes - reserved, true);
       reserved = bytes;
     }
   }
@@ -186,10 +219,21 @@ final class ChangeTurn {
       reserve();
       appended = log.append();
       reserved -= log.bytes();
+    } catch (LogFailedException e) {
+      fail(e);
+      throw outcome(e);
     } catch (Throwable e) {
       fail(e);
       throw e;
     }
+  }
+
+  /** Returns what to throw where the log has failed behind a change that has taken effect. */
+  private RuntimeException outcome(LogFailedException failure) {
+    return log.outlivesFailure()
+        ? new UnknownOutcomeException(
+            "a change may be found later, as the log has failed: " + failure.getMessage(), failure)
+        : failure;
   }
 
   /** Ends the change, of which all records are appended; if there is none, it changed nothing. */
@@ -252,6 +296,20 @@ final class ChangeTurn {
     }
   }
 
+  /** Begins to read; {@link #isRead} says whether what is read counts. */
+  int beginRead() {
+    int mark = stripes.beginRead();
+    if (mark % 2 != 0 && !PlantedLogBug.SERVED_EARLY) {
+      throw unsettled();
+    }
+    return mark;
+  }
+
+  /** Returns whether what was read since {@link #beginRead} counts; else it is read again. */
+  boolean isRead(int mark) {
+    return stripes.isRead(mark);
+  }
+
   /** Has the answer depend on the last change of a stripe, as a key of it was read. */
   void read(int stripe) {
     long lsn = stripes.word(stripe);
@@ -289,7 +347,11 @@ final class ChangeTurn {
 
   /** Returns what to throw where a change never ended. */
   private RuntimeException unsettled() {
-    log.check();
+    try {
+      log.check();
+    } catch (LogFailedException e) {
+      return ended(e);
+    }
     return new IllegalStateException("a change did not end");
   }
 
@@ -322,8 +384,49 @@ final class ChangeTurn {
     }
   }
 
-  /** Returns once the answer may be given: what it depends on is as safe as it has to be. */
+  /**
+   * Returns once what was read may be answered: what it depends on is as safe as it has to be, and
+   * the lease is held, so it was read before anybody else could change it.
+   */
   void answer() {
+    try {
+      awaitSafety();
+    } catch (LogFailedException e) {
+      throw ended(e);
+    }
+    if (lease != null) {
+      lease.await();
+    }
+  }
+
+  /**
+   * Returns once an operation may be answered that may change something.
+   *
+   * @param changed whether it has; else it has only read
+   */
+  void answer(boolean changed) {
+    if (changed) {
+      answerChange();
+    } else {
+      answer();
+    }
+  }
+
+  /**
+   * Returns once a change may be answered: it is as safe as it has to be, and the lease is held.
+   */
+  void answerChange() {
+    try {
+      awaitSafety();
+    } catch (LogFailedException e) {
+      throw outcome(e);
+    }
+    if (lease != null) {
+      lease.awaitAfterChange();
+    }
+  }
+
+  private void awaitSafety() {
     if (waits && !deferred && dependsOn > log.synced()) {
       log.awaitSynced(dependsOn);
     }

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.KeyOrder;
 import pando.fabric.memory.StackRoom;
+import pando.index.Lease;
 import pando.index.bytes.ByteArguments;
 import pando.index.bytes.ByteChange;
 import pando.index.bytes.ByteReceiver;
@@ -34,21 +36,69 @@ public final class DurableByteSession extends ChangingSession {
   private final ChangeTurn turn;
   private final ByteVisitor checked = this::visit;
 
-  /** Receives the entries of the scan that is under way. */
-  private @Nullable ByteVisitor visitor;
+  /** Of the scan that is under way. */
+  private @Nullable ScanProgress progress;
 
-  /** The key of the change that is under way: the caller's bytes may be the inner session's. */
-  private MemorySegment changed = NOTHING;
+  /** The key of the operation that is under way: the caller's bytes may be the inner session's. */
+  private MemorySegment keptKey = NOTHING;
 
-  private long changedBytes;
+  private long keptBytes;
 
-  DurableByteSession(ByteStrings strings, Stripes stripes, SessionLog log) {
+  /** Which key next to another one is looked for. */
+  private enum Neighbour {
+    FLOOR,
+    CEILING,
+    LOWER,
+    HIGHER,
+    FIRST,
+    LAST
+  }
+
+  /** How far a scan is. */
+  private static final class ScanProgress {
+    final ByteVisitor receiver;
+    int mark;
+
+    /** What is left: the keys from the first one on that are below the other one. */
+    MemorySegment least;
+
+    @Nullable MemorySegment end;
+
+    /** The last key that was visited, at the start of these bytes. */
+    MemorySegment last = NOTHING;
+
+    long lastBytes;
+    long visited;
+
+    /** Whether the scan of the index came to its end, and did not stop to be read again. */
+    boolean isOver;
+
+    /** Whether the visitor has ended it. */
+    boolean isEnded;
+
+    ScanProgress(ByteVisitor receiver, MemorySegment least, @Nullable MemorySegment end) {
+      this.receiver = receiver;
+      this.least = least;
+      this.end = end;
+    }
+
+    void note(MemorySegment key) {
+      visited++;
+      lastBytes = key.byteSize();
+      if (lastBytes > last.byteSize()) {
+        last = MemorySegment.ofArray(new byte[Math.toIntExact(2 * lastBytes)]);
+      }
+      MemorySegment.copy(key, 0, last, 0, lastBytes);
+    }
+  }
+
+  DurableByteSession(ByteStrings strings, Stripes stripes, SessionLog log, @Nullable Lease lease) {
     this.keyBytesMax = strings.keyBytesMax();
     this.valueBytesMax = strings.valueBytesMax();
     this.inner = strings.session();
     this.stripes = stripes;
     this.log = log;
-    this.turn = new ChangeTurn(stripes, log);
+    this.turn = new ChangeTurn(stripes, log, lease);
   }
 
   /**
@@ -102,7 +152,14 @@ public final class DurableByteSession extends ChangingSession {
   @Override
   public boolean get(MemorySegment wanted) {
     int stripe = Stripes.of(wanted);
-    boolean found = inner.get(wanted);
+    keep(wanted);
+    boolean found;
+    int mark = turn.beginRead();
+    found = inner.get(wanted);
+    while (!turn.isRead(mark)) {
+      mark = turn.beginRead();
+      found = inner.get(kept());
+    }
     turn.read(stripe);
     turn.answer();
     return found;
@@ -113,7 +170,7 @@ public final class DurableByteSession extends ChangingSession {
   protected boolean change(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     boolean answer = carryOut(operation, wanted, stored, expected);
-    turn.answer();
+    turn.answer(hasChanged(operation, answer));
     return answer;
   }
 
@@ -138,24 +195,32 @@ public final class DurableByteSession extends ChangingSession {
       turn.settle(e, this::makeRecord);
       throw e;
     }
-    if (answer || operation == Operation.PUT) {
+    if (hasChanged(operation, answer)) {
       turn.append();
     }
     turn.end();
     return answer;
   }
 
+  private static boolean hasChanged(Operation operation, boolean answer) {
+    return answer || operation == Operation.PUT;
+  }
+
   private void keep(MemorySegment wanted) {
-    changedBytes = wanted.byteSize();
-    if (changedBytes > changed.byteSize()) {
-      changed = MemorySegment.ofArray(new byte[Math.toIntExact(2 * changedBytes)]);
+    keptBytes = wanted.byteSize();
+    if (keptBytes > keptKey.byteSize()) {
+      keptKey = MemorySegment.ofArray(new byte[Math.toIntExact(2 * keptBytes)]);
     }
-    MemorySegment.copy(wanted, 0, changed, 0, changedBytes);
+    MemorySegment.copy(wanted, 0, keptKey, 0, keptBytes);
+  }
+
+  private MemorySegment kept() {
+    return keptKey.asSlice(0, keptBytes);
   }
 
   /** Reads the key of the change, and makes its record. */
   private void makeRecord() {
-    MemorySegment key = changed.asSlice(0, changedBytes);
+    MemorySegment key = kept();
     if (inner.get(key)) {
       log.put(key, inner.value());
     } else {
@@ -191,7 +256,7 @@ public final class DurableByteSession extends ChangingSession {
       }
     }
     try {
-      turn.answer();
+      turn.answerChange();
     } catch (RuntimeException e) {
       for (int i = 0; i < failures.length; i++) {
         failures[i] = failures[i] == null ? e : failures[i];
@@ -202,41 +267,59 @@ public final class DurableByteSession extends ChangingSession {
 
   @Override
   public boolean floor(MemorySegment wanted) {
-    return neighbour(inner.floor(wanted));
+    return neighbour(Neighbour.FLOOR, wanted);
   }
 
   @Override
   public boolean ceiling(MemorySegment wanted) {
-    return neighbour(inner.ceiling(wanted));
+    return neighbour(Neighbour.CEILING, wanted);
   }
 
   @Override
   public boolean lower(MemorySegment wanted) {
-    return neighbour(inner.lower(wanted));
+    return neighbour(Neighbour.LOWER, wanted);
   }
 
   @Override
   public boolean higher(MemorySegment wanted) {
-    return neighbour(inner.higher(wanted));
+    return neighbour(Neighbour.HIGHER, wanted);
   }
 
   @Override
   public boolean first() {
-    return neighbour(inner.first());
+    return neighbour(Neighbour.FIRST, NOTHING);
   }
 
   @Override
   public boolean last() {
-    return neighbour(inner.last());
+    return neighbour(Neighbour.LAST, NOTHING);
   }
 
-  private boolean neighbour(boolean found) {
+  private boolean neighbour(Neighbour kind, MemorySegment wanted) {
+    keep(wanted);
+    int mark = turn.beginRead();
+    boolean found = find(kind, wanted);
+    while (!turn.isRead(mark)) {
+      mark = turn.beginRead();
+      found = find(kind, kept());
+    }
     if (found) {
       turn.read(Stripes.of(inner.key()));
     }
     turn.passGap();
     turn.answer();
     return found;
+  }
+
+  private boolean find(Neighbour kind, MemorySegment wanted) {
+    return switch (kind) {
+      case FLOOR -> inner.floor(wanted);
+      case CEILING -> inner.ceiling(wanted);
+      case LOWER -> inner.lower(wanted);
+      case HIGHER -> inner.higher(wanted);
+      case FIRST -> inner.first();
+      case LAST -> inner.last();
+    };
   }
 
   @Override
@@ -258,27 +341,69 @@ public final class DurableByteSession extends ChangingSession {
       long limit,
       ByteVisitor receiver) {
     Objects.requireNonNull(receiver, "visitor");
-    ByteVisitor outer = visitor;
-    visitor = receiver;
+    ScanProgress outer = progress;
+    ScanProgress own = new ScanProgress(receiver, ByteArguments.copyOf(least), copyOf(end));
+    progress = own;
     try {
-      long visited =
-          down
-              ? inner.scanDown(end, least, limit, checked)
-              : inner.scan(least, end, limit, checked);
+      do {
+        own.mark = turn.beginRead();
+        own.isOver = true;
+        long left = limit - own.visited;
+        long _ =
+            down
+                ? inner.scanDown(own.end, own.least, left, checked)
+                : inner.scan(own.least, own.end, left, checked);
+      } while (goesOn(own, down, limit));
       turn.passGap();
       turn.answer();
-      return visited;
+      return own.visited;
     } finally {
-      visitor = outer;
+      progress = outer;
     }
+  }
+
+  private static @Nullable MemorySegment copyOf(@Nullable MemorySegment bytes) {
+    return bytes == null ? null : ByteArguments.copyOf(bytes);
+  }
+
+  /** Returns whether a scan goes on behind its last entry, as what follows is to be read again. */
+  private boolean goesOn(ScanProgress own, boolean down, long limit) {
+    boolean isAgain = !own.isEnded && (!own.isOver || !turn.isRead(own.mark));
+    if (!isAgain || own.visited == limit) {
+      return false;
+    }
+    if (own.visited > 0 && down) {
+      own.end = ByteArguments.copyOf(own.last.asSlice(0, own.lastBytes));
+    } else if (own.visited > 0) {
+      // The least key above another one has a zero behind it.
+      MemorySegment next = MemorySegment.ofArray(new byte[Math.toIntExact(own.lastBytes + 1)]);
+      MemorySegment.copy(own.last, 0, next, 0, own.lastBytes);
+      own.least = next;
+    }
+    return next(own);
+  }
+
+  /** Returns whether keys are left of a scan's range. */
+  private boolean next(ScanProgress own) {
+    MemorySegment end = own.end;
+    return own.least.byteSize() <= keyBytesMax
+        && (end == null || KeyOrder.compare(own.least, end) < 0);
   }
 
   /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */
   private boolean visit(MemorySegment key, MemorySegment value) {
+    ScanProgress own = Objects.requireNonNull(progress);
+    if (!turn.isRead(own.mark)) {
+      own.isOver = false;
+      return false;
+    }
     turn.read(Stripes.of(key));
     turn.passGap();
     turn.answer();
-    return Objects.requireNonNull(visitor).visit(key, value);
+    own.note(key);
+    boolean more = own.receiver.visit(key, value);
+    own.isEnded = !more;
+    return more;
   }
 
   /**
@@ -328,7 +453,7 @@ public final class DurableByteSession extends ChangingSession {
       turn.append();
     }
     turn.end();
-    turn.answer();
+    turn.answer(record.hasChanges);
   }
 
   /** The record of changes that count together. */

@@ -25,8 +25,9 @@ import pando.journal.FolderLoad;
 import pando.journal.LogFullException;
 
 /**
- * An index that logs what changes it. All that this process does to it must go through here, and no
- * other process may change it. Thread-safe.
+ * An index that logs what changes it: in a data folder, or, in a cluster, at memory servers. All
+ * that this process does to it must go through here, and no other process may change the same keys.
+ * Thread-safe.
  */
 public final class DurableIndex implements RangeIndex {
   /** The kind of folders of words: see {@link DataFolder#open}. */
@@ -38,7 +39,8 @@ public final class DurableIndex implements RangeIndex {
   private final Supplier<SessionLog> logs;
   private final Supplier<FolderLoad> loads;
   private final @Nullable DataFolder folder;
-  private final Stripes stripes = new Stripes();
+  private final @Nullable ClusterLog cluster;
+  private final Stripes stripes;
 
   /**
    * Makes an index that has the entries of a folder, and logs there what changes it. The caller
@@ -96,18 +98,34 @@ public final class DurableIndex implements RangeIndex {
     this.logs = logs;
     this.loads = loads;
     this.folder = folder;
+    this.cluster = null;
+    this.stripes = new Stripes();
+  }
+
+  /** Logs changes of the keys that this process serves, in a cluster. */
+  DurableIndex(RangeIndex inner, ClusterLog cluster) {
+    this.inner = inner;
+    this.logs = cluster::session;
+    this.loads =
+        () -> {
+          throw new IllegalStateException("a load goes to the pool, and not to the log");
+        };
+    this.folder = null;
+    this.cluster = cluster;
+    this.stripes = cluster.stripes;
   }
 
   @Override
   public DurableSession session() {
-    return new DurableSession(inner.session(), stripes, logs.get());
+    return new DurableSession(
+        inner.session(), stripes, logs.get(), cluster == null ? null : cluster.lease());
   }
 
   /**
    * {@inheritDoc}
    *
-   * <p>The entries are written to a sorted file of the folder meanwhile. Nobody sees one before all
-   * are on the disk.
+   * <p>The entries are written to a sorted file of the folder meanwhile, if there is one. Nobody
+   * sees one before all are on the disk.
    *
    * @throws pando.journal.LogFullException if the disk has no room; nothing is loaded then
    * @throws pando.journal.LogFailedException if the log has failed
@@ -115,6 +133,10 @@ public final class DurableIndex implements RangeIndex {
   @Override
   public long bulkLoad(EntrySource entries, double fill) {
     long[] loaded = new long[1];
+    if (cluster != null) {
+      // The log must not have keys that were there before.
+      return cluster.afterPass(() -> inner.bulkLoad(entries, fill));
+    }
     stripes.alone(() -> loaded[0] = load(entries, fill));
     return loaded[0];
   }
@@ -193,7 +215,7 @@ public final class DurableIndex implements RangeIndex {
 
   @Override
   public Optional<MovablePartitions> partitions() {
-    return inner.partitions();
+    return cluster == null ? inner.partitions() : Optional.of(cluster.partitions());
   }
 
   @Override
@@ -227,6 +249,9 @@ public final class DurableIndex implements RangeIndex {
     if (folder != null) {
       FolderMeters.of(folder, to);
     }
+    if (cluster != null) {
+      cluster.meters(to);
+    }
   }
 
   @Override
@@ -254,9 +279,10 @@ public final class DurableIndex implements RangeIndex {
     inner.flush();
   }
 
+  /** {@inheritDoc} In a cluster there are none: what the pool lacks is in the log. */
   @Override
   public Unwritten unwritten() {
-    return inner.unwritten();
+    return cluster == null ? inner.unwritten() : Unwritten.NONE;
   }
 
   @Override
@@ -267,6 +293,10 @@ public final class DurableIndex implements RangeIndex {
   /** {@inheritDoc} Changes that are under way are logged first. */
   @Override
   public void close() {
-    stripes.alone(inner::close);
+    if (cluster == null) {
+      stripes.alone(inner::close);
+    } else {
+      cluster.close(inner::close);
+    }
   }
 }

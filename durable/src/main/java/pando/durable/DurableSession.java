@@ -7,6 +7,7 @@ import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.memory.StackRoom;
 import pando.index.EntryVisitor;
+import pando.index.Lease;
 import pando.index.Session;
 import pando.index.session.Operation;
 import pando.journal.LogFailedException;
@@ -27,14 +28,49 @@ public final class DurableSession implements Session {
   private final ChangeTurn turn;
   private final EntryVisitor checked = this::visit;
 
-  /** Receives the entries of the scan that is under way. */
-  private @Nullable EntryVisitor visitor;
+  /** Of the scan that is under way. */
+  private @Nullable ScanProgress progress;
 
-  DurableSession(Session inner, Stripes stripes, SessionLog log) {
+  /** Of scans that are not within another one. */
+  private final ScanProgress usual = new ScanProgress();
+
+  /** Which key next to another one is looked for. */
+  private enum Neighbour {
+    FLOOR,
+    CEILING,
+    LOWER,
+    HIGHER,
+    FIRST,
+    LAST
+  }
+
+  /** How far a scan is. */
+  private static final class ScanProgress {
+    EntryVisitor receiver = (_, _) -> false;
+    int mark;
+    long next;
+    long last;
+    long visited;
+
+    /** Whether the scan of the index came to its end, and did not stop to be read again. */
+    boolean isOver;
+
+    /** Whether the visitor has ended it. */
+    boolean isEnded;
+
+    void begin(EntryVisitor its, long from) {
+      receiver = its;
+      next = from;
+      visited = 0;
+      isEnded = false;
+    }
+  }
+
+  DurableSession(Session inner, Stripes stripes, SessionLog log, @Nullable Lease lease) {
     this.inner = inner;
     this.stripes = stripes;
     this.log = log;
-    this.turn = new ChangeTurn(stripes, log);
+    this.turn = new ChangeTurn(stripes, log, lease);
   }
 
   /**
@@ -76,7 +112,12 @@ public final class DurableSession implements Session {
 
   @Override
   public boolean get(long key) {
-    boolean found = inner.get(key);
+    boolean found;
+    int mark;
+    do {
+      mark = turn.beginRead();
+      found = inner.get(key);
+    } while (!turn.isRead(mark));
     turn.read(Stripes.of(key));
     turn.answer();
     return found;
@@ -137,11 +178,12 @@ public final class DurableSession implements Session {
       turn.settle(e, () -> makeRecord(key));
       throw e;
     }
-    if (answer || operation == Operation.PUT) {
+    boolean changed = answer || operation == Operation.PUT;
+    if (changed) {
       turn.append();
     }
     turn.end();
-    turn.answer();
+    turn.answer(changed);
     return answer;
   }
 
@@ -185,8 +227,12 @@ public final class DurableSession implements Session {
   @Override
   public int getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
     int present;
+    int mark;
     try {
-      present = inner.getAll(keys, from, count, values, found);
+      do {
+        mark = turn.beginRead();
+        present = inner.getAll(keys, from, count, values, found);
+      } while (!turn.isRead(mark));
     } catch (PandoException | Error e) {
       // Some of the results may have been set.
       readAll(keys, from, count);
@@ -214,7 +260,7 @@ public final class DurableSession implements Session {
     for (int done = 0; done < count; done += ChangeTurn.WORDS_MAX) {
       putSome(keys, from + done, Math.min(count - done, ChangeTurn.WORDS_MAX), values);
     }
-    turn.answer();
+    turn.answerChange();
   }
 
   private void putSome(long[] keys, int from, int count, long[] values) {
@@ -249,41 +295,58 @@ public final class DurableSession implements Session {
 
   @Override
   public boolean floor(long key) {
-    return neighbour(inner.floor(key));
+    return neighbour(Neighbour.FLOOR, key);
   }
 
   @Override
   public boolean ceiling(long key) {
-    return neighbour(inner.ceiling(key));
+    return neighbour(Neighbour.CEILING, key);
   }
 
   @Override
   public boolean lower(long key) {
-    return neighbour(inner.lower(key));
+    return neighbour(Neighbour.LOWER, key);
   }
 
   @Override
   public boolean higher(long key) {
-    return neighbour(inner.higher(key));
+    return neighbour(Neighbour.HIGHER, key);
   }
 
   @Override
   public boolean first() {
-    return neighbour(inner.first());
+    return neighbour(Neighbour.FIRST, 0);
   }
 
   @Override
   public boolean last() {
-    return neighbour(inner.last());
+    return neighbour(Neighbour.LAST, 0);
   }
 
-  private boolean neighbour(boolean found) {
+  private boolean neighbour(Neighbour kind, long key) {
+    boolean found;
+    int mark;
+    do {
+      mark = turn.beginRead();
+      found = find(kind, key);
+    } while (!turn.isRead(mark));
     if (found) {
       turn.read(Stripes.of(inner.key()));
     }
     turn.passGap();
     turn.answer();
     return found;
+  }
+
+  private boolean find(Neighbour kind, long key) {
+    return switch (kind) {
+      case FLOOR -> inner.floor(key);
+      case CEILING -> inner.ceiling(key);
+      case LOWER -> inner.lower(key);
+      case HIGHER -> inner.higher(key);
+      case FIRST -> inner.first();
+      case LAST -> inner.last();
+    };
   }
 
   @Override
@@ -298,25 +361,53 @@ public final class DurableSession implements Session {
 
   private long scan(long from, long to, boolean down, long limit, EntryVisitor receiver) {
     Objects.requireNonNull(receiver, "visitor");
-    EntryVisitor outer = visitor;
-    visitor = receiver;
+    ScanProgress outer = progress;
+    ScanProgress own = outer == null ? usual : new ScanProgress();
+    own.begin(receiver, from);
+    progress = own;
     try {
-      long visited =
-          down ? inner.scanDown(from, to, limit, checked) : inner.scan(from, to, limit, checked);
+      do {
+        own.mark = turn.beginRead();
+        own.isOver = true;
+        long left = limit - own.visited;
+        long _ =
+            down
+                ? inner.scanDown(own.next, to, left, checked)
+                : inner.scan(own.next, to, left, checked);
+      } while (goesOn(own, to, down, limit));
       turn.passGap();
       turn.answer();
-      return visited;
+      return own.visited;
     } finally {
-      visitor = outer;
+      progress = outer;
     }
+  }
+
+  /** Returns whether a scan goes on behind its last entry, as what follows is to be read again. */
+  private boolean goesOn(ScanProgress own, long to, boolean down, long limit) {
+    boolean isAgain = !own.isEnded && (!own.isOver || !turn.isRead(own.mark));
+    boolean hasMore = own.visited == 0 || own.last != to;
+    if (own.visited > 0 && hasMore) {
+      own.next = down ? own.last - 1 : own.last + 1;
+    }
+    return isAgain && hasMore && own.visited < limit;
   }
 
   /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */
   private boolean visit(long key, long value) {
+    ScanProgress own = Objects.requireNonNull(progress);
+    if (!turn.isRead(own.mark)) {
+      own.isOver = false;
+      return false;
+    }
     turn.read(Stripes.of(key));
     turn.passGap();
     turn.answer();
-    return Objects.requireNonNull(visitor).visit(key, value);
+    own.visited++;
+    own.last = key;
+    boolean more = own.receiver.visit(key, value);
+    own.isEnded = !more;
+    return more;
   }
 
   @Override

@@ -20,8 +20,9 @@ import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 
 /**
- * Byte strings that log what changes them. All changes of theirs that are to last must go through
- * here, and no other process may change them. Thread-safe.
+ * Byte strings that log what changes them: in a data folder, or, in a cluster, at memory servers.
+ * All changes of theirs that are to last must go through here, and no other process may change the
+ * same keys. Thread-safe.
  */
 public final class DurableStrings implements ByteStrings {
   /** The kind of folders of byte strings: see {@link DataFolder#open}. */
@@ -37,8 +38,9 @@ public final class DurableStrings implements ByteStrings {
 
   private final ByteStrings inner;
   private final @Nullable DataFolder folder;
+  private final @Nullable ClusterLog cluster;
   private final Supplier<SessionLog> logs;
-  private final Stripes stripes = new Stripes();
+  private final Stripes stripes;
 
   /**
    * Makes byte strings that have the entries of a folder, and logs there what changes them. The
@@ -73,7 +75,18 @@ public final class DurableStrings implements ByteStrings {
       ByteStrings inner, @Nullable DataFolder folder, Supplier<SessionLog> logs) {
     this.inner = inner;
     this.folder = folder;
+    this.cluster = null;
     this.logs = logs;
+    this.stripes = new Stripes();
+  }
+
+  /** Logs changes of the keys that this process serves, in a cluster. */
+  DurableStrings(ByteStrings inner, ClusterLog cluster) {
+    this.inner = inner;
+    this.folder = null;
+    this.cluster = cluster;
+    this.logs = cluster::session;
+    this.stripes = cluster.stripes;
   }
 
   /**
@@ -95,7 +108,8 @@ public final class DurableStrings implements ByteStrings {
 
   @Override
   public DurableByteSession session() {
-    return new DurableByteSession(inner, stripes, logs.get());
+    return new DurableByteSession(
+        inner, stripes, logs.get(), cluster == null ? null : cluster.lease());
   }
 
   @Override
@@ -105,7 +119,7 @@ public final class DurableStrings implements ByteStrings {
 
   @Override
   public Optional<MovablePartitions> partitions() {
-    return inner.partitions();
+    return cluster == null ? inner.partitions() : Optional.of(cluster.partitions());
   }
 
   @Override
@@ -159,6 +173,9 @@ public final class DurableStrings implements ByteStrings {
     if (folder != null) {
       FolderMeters.of(folder, to);
     }
+    if (cluster != null) {
+      cluster.meters(to);
+    }
   }
 
   @Override
@@ -171,9 +188,10 @@ public final class DurableStrings implements ByteStrings {
     inner.flush();
   }
 
+  /** {@inheritDoc} In a cluster there are none: what the pool lacks is in the log. */
   @Override
   public Unwritten unwritten() {
-    return inner.unwritten();
+    return cluster == null ? inner.unwritten() : Unwritten.NONE;
   }
 
   @Override
@@ -184,6 +202,10 @@ public final class DurableStrings implements ByteStrings {
   /** {@inheritDoc} Changes that are under way are logged first. */
   @Override
   public void close() {
-    stripes.alone(inner::close);
+    if (cluster == null) {
+      stripes.alone(inner::close);
+    } else {
+      cluster.close(inner::close);
+    }
   }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
+import pando.durable.holder.PlantedLogBug;
 import pando.fabric.memory.StackRoom;
 
 /**
@@ -17,6 +18,9 @@ import pando.fabric.memory.StackRoom;
  *
  * <p>A key that is <em>not</em> found may have been removed in any stripe. So removals that are
  * under way are counted, each has a bit, and the lsn of the last one is kept.
+ *
+ * <p>While a range and its log are inherited, keys may have any of their earlier values. What was
+ * read meanwhile is read again.
  *
  * <p>The locks are reentrant. Thread-safe.
  */
@@ -34,6 +38,9 @@ final class Stripes {
   private final AtomicInteger removals = new AtomicInteger();
   private final AtomicLongArray removing = new AtomicLongArray(COUNT / Long.SIZE);
   private final AtomicLong lastRemoval = new AtomicLong();
+
+  /** Goes up when an inheritance begins, and when it ends. */
+  private final AtomicInteger inheritances = new AtomicInteger();
 
   Stripes() {
     for (int i = 0; i < COUNT; i++) {
@@ -84,6 +91,11 @@ final class Stripes {
     }
   }
 
+  /** Returns whether this thread keeps all others out. */
+  boolean isAlone() {
+    return locks[COUNT - 1].isHeldByCurrentThread() && locks[0].isHeldByCurrentThread();
+  }
+
   /**
    * Begins a change of a stripe that this thread has locked: it is to be seen before its effect.
    *
@@ -126,6 +138,43 @@ final class Stripes {
     for (int i = 0; i < COUNT; i++) {
       words.set(i, before[i]);
     }
+  }
+
+  /**
+   * Begins an inheritance, by a thread that is alone: what is read from now on, until it ends, may
+   * be anything.
+   */
+  void beginInheritance() {
+    inheritances.incrementAndGet();
+  }
+
+  /** Ends an inheritance. */
+  void endInheritance() {
+    inheritances.incrementAndGet();
+  }
+
+  /** Begins to read, once no inheritance is under way; {@link #isRead} says whether it counts. */
+  int beginRead() {
+    int mark = inheritances.get();
+    while (mark % 2 != 0 && !PlantedLogBug.SERVED_EARLY) {
+      // Its thread has all locks.
+      lock(0);
+      unlock(0);
+      int again = inheritances.get();
+      if (again == mark) {
+        return mark; // It has failed, and so has the log.
+      }
+      mark = again;
+    }
+    return mark;
+  }
+
+  /**
+   * Returns whether no inheritance has begun since {@link #beginRead}, after something was read.
+   */
+  boolean isRead(int mark) {
+    VarHandle.loadLoadFence();
+    return inheritances.get() == mark || PlantedLogBug.SERVED_EARLY;
   }
 
   private static long bit(int stripe) {

@@ -97,8 +97,8 @@ public interface MovablePartitions {
 
   /**
    * Gives the range of a lost compute server to one in this process, which has the range beside it
-   * or none. What the lost one had not written back is lost. Does nothing if it has no range (any
-   * more).
+   * or none. What the lost one had not written back is not there. Does nothing if it has no range
+   * (any more).
    *
    * <p>The lost one must be unable to change anything any more, and to answer from its caches:
    * {@linkplain pando.fabric.Fabric#fence fence} it by this index's fabric, and let its lease run

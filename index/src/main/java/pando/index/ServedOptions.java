@@ -48,6 +48,14 @@ public interface ServedOptions {
   }
 
   /**
+   * Returns whether compute servers of a cluster log changes: they keep some in local memory, and
+   * the pool is whole without them.
+   */
+  default boolean isLogged() {
+    return false;
+  }
+
+  /**
    * Makes an empty index in a pool that has none, with one compute server, which has all keys and
    * lives in this process. Others get ranges later.
    *

@@ -54,10 +54,15 @@ public final class Systems {
 
   /**
    * Makes the CALL handlers that memory servers run for the indexes of {@linkplain #all all
-   * systems} that this program has. A pool that is opened with them, {@code
-   * PoolOptions.defaults().withHandlers(Systems.handlers())}, can hold any index of these.
+   * systems} that this program has, and those that it has as services. A pool that is opened with
+   * them, {@code PoolOptions.defaults().withHandlers(Systems.handlers())}, can hold any index of
+   * these.
    */
   public static List<CallHandler> handlers() {
-    return ALL.stream().flatMap(system -> system.handlers().get().stream()).toList();
+    return Stream.concat(
+            ALL.stream().flatMap(system -> system.handlers().get().stream()),
+            ServiceLoader.load(CallHandler.class, Systems.class.getClassLoader()).stream()
+                .map(ServiceLoader.Provider::get))
+        .toList();
   }
 }

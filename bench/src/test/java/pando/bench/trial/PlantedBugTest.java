@@ -43,6 +43,8 @@ class PlantedBugTest {
     "bytes-record-kept,         bytes, 1",
     "fence-answered-early,      dex, 1",
     "cluster-sent-twice,        orca, 4",
+    "cluster-log-head-early,    orca, 1",
+    "cluster-log-served-early,  orca, 2",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
@@ -95,6 +97,9 @@ class PlantedBugTest {
     "cluster-sweep-forgets,     orca, 2",
     "cluster-strings-fences-ignored, byte-strings, 1",
     "cluster-strings-kept,      byte-strings, 1",
+    "cluster-log-dropped-early, orca, 5",
+    "cluster-log-given-unwritten, orca, 65",
+    "cluster-log-one-holder,    orca, 97",
   })
   void shouldFindTheOthers(String bug, String system, int from)
       throws IOException, InterruptedException {

@@ -20,6 +20,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.ComputeServerProcess.End;
 import pando.cluster.Config;
 import pando.cluster.Host;
+import pando.cluster.LogMode;
 import pando.cluster.Member;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
@@ -107,6 +108,9 @@ public final class ClusterTrial extends RecordedTrial {
   /** And so many changes wait for others at most there. */
   private static final int DAMAGED_CHANGES_MAX = 4;
 
+  /** Every so many seeds compute servers log nothing. */
+  private static final int UNLOGGED_EVERY = 3;
+
   private static final String WRITE_BACK = "write-back-interval";
   private static final String WRITE_BACK_INTERVAL = "40us";
 
@@ -139,7 +143,14 @@ public final class ClusterTrial extends RecordedTrial {
     // A change of DEX's tree goes through caches, so half of it may be in the pool.
     this.damages = losesSessions && plan.name().equals("dex");
     this.options = drawn();
-    this.config = new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS);
+    boolean isLogged = options.isLogged() && seed % UNLOGGED_EVERY != 0;
+    this.config =
+        new Config(
+            options.system(),
+            Map.of(),
+            plan.memoryServers(),
+            LEASE_MILLIS,
+            isLogged ? LogMode.MEMORY : LogMode.NONE);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
         new ClusterWatch(
@@ -147,7 +158,7 @@ public final class ClusterTrial extends RecordedTrial {
             plan.computeServers(),
             history,
             clock,
-            losesSessions && !options.system().equals("p-sherman"),
+            losesSessions && !isLogged && !options.system().equals("p-sherman"),
             damages,
             lostNanosMax(),
             cluster::nanos);

@@ -69,8 +69,9 @@ public record ClusterReport(
     StringBuilder text = new StringBuilder();
     text.append(
         String.format(
-            "index: %s, leader: %s%n%n",
+            "index: %s, log: %s, leader: %s%n%n",
             config.map(Config::system).orElse("none yet"),
+            config.map(its -> its.log().toString()).orElse("none yet"),
             leader.map(number -> "compute server " + number).orElse("none")));
     TextTable memory = new TextTable(2, List.of("memory server", "address", "bytes", "state"));
     for (PoolEntry entry : memoryServers) {

@@ -17,6 +17,9 @@ import pando.fabric.memory.Closing;
  * itself. A line says what happened, and what was lost.
  */
 final class KeptServer implements AutoCloseable {
+  private static final String LOSS =
+      ": what it had not written back is lost, unless the cluster has a log";
+
   private static final Pattern READY = Pattern.compile(".* is ready at \\S+:(\\d+) .*");
   private static final int ANY_PORT = 0;
 
@@ -145,12 +148,9 @@ final class KeptServer implements AutoCloseable {
       case REMOVED -> "was taken out of the cluster: nothing is lost";
       case INTERRUPTED, TERMINATED -> "was asked to end";
       case OTHERS_GONE -> "found no coordinator, and wrote back what it had: nothing is lost";
-      case FENCED -> "was fenced, and others have its keys: what it had not written back is lost";
-      case KILLED -> "was killed, and others get its keys: what it had not written back is lost";
-      default ->
-          "has failed with exit code %d, and others get its keys: what it had not written back is"
-                  .formatted(exitCode)
-              + " lost";
+      case FENCED -> "was fenced, and others have its keys" + LOSS;
+      case KILLED -> "was killed, and others get its keys" + LOSS;
+      default -> "has failed with exit code %d, and others get its keys".formatted(exitCode) + LOSS;
     };
   }
 

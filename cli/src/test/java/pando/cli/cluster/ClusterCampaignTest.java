@@ -97,6 +97,9 @@ final class ClusterCampaignTest {
     }
     assertThat(tally.wrong()).isEmpty();
     assertThat(tally.answers()).isPositive();
+    if (PLAN.system().equals("orca")) {
+      assertThat(tally.counts().lostWrites()).isZero();
+    }
     assertThat(tally.lostAges().getMaxValue()).isLessThanOrEqualTo(Tally.LOST_AGE_MAX);
     assertThat(tally.unforeseenLosses()).isLessThanOrEqualTo(UNFORESEEN_MAX);
   }

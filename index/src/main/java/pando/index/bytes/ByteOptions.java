@@ -232,6 +232,11 @@ public final class ByteOptions implements ServedOptions {
   }
 
   @Override
+  public boolean isLogged() {
+    return true;
+  }
+
+  @Override
   public ByteIndex createAt(Fabric fabric, int number) {
     return ByteIndex.createAt(fabric, this, number);
   }

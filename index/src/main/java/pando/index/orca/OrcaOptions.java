@@ -83,6 +83,11 @@ public final class OrcaOptions extends OrcaSettings<OrcaOptions> {
   }
 
   @Override
+  public boolean isLogged() {
+    return true;
+  }
+
+  @Override
   public OrcaIndex createAt(Fabric fabric, int number) {
     return OrcaIndex.createAt(fabric, this, number, Overlay.NONE);
   }

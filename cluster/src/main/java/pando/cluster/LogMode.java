@@ -1,0 +1,35 @@
+package pando.cluster;
+
+import java.util.Locale;
+
+/** Where compute servers log changes that the pool may lack. */
+public enum LogMode {
+  /** Nowhere: what a compute server had not written to the pool is lost with it. */
+  NONE,
+
+  /**
+   * In the memory of memory servers 0 and 1: nothing acknowledged is lost where a compute server is
+   * lost.
+   */
+  MEMORY;
+
+  /**
+   * Returns the mode with a name.
+   *
+   * @throws IllegalArgumentException if there is none
+   */
+  public static LogMode of(String name) {
+    for (LogMode mode : values()) {
+      if (mode.toString().equals(name)) {
+        return mode;
+      }
+    }
+    throw new IllegalArgumentException("no such log: name=" + name + ", known=none, memory");
+  }
+
+  /** Returns its name, such as {@code memory}. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

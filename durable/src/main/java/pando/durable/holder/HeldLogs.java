@@ -1,0 +1,222 @@
+package pando.durable.holder;
+
+import static pando.durable.holder.LogFrame.INT;
+import static pando.durable.holder.LogFrame.LONG;
+
+import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
+import pando.fabric.Worker;
+
+/** The logs that one memory server holds, in local memory. Thread-safe. */
+final class HeldLogs {
+  /** Logs that there can be, most of them of compute servers that have ended. */
+  private static final int LOGS_MAX = 4096;
+
+  private final long bytesMax;
+  private final Map<ComputeServer, Held> byName = new HashMap<>();
+
+  /** By the number of logs that had begun before. */
+  private final TreeMap<Long, Held> byBegin = new TreeMap<>();
+
+  private long began;
+
+  /** A log. */
+  private static final class Held {
+    final ComputeServer name;
+    final long began;
+    final ByteRow bytes = new ByteRow();
+    int force = -1;
+    long end = LogCopy.OPEN;
+
+    Held(ComputeServer name, long began) {
+      this.name = name;
+      this.began = began;
+    }
+
+    boolean hasEnded() {
+      return end != LogCopy.OPEN;
+    }
+
+    LogCopy copy() {
+      return new LogCopy(name, force, bytes.first(), bytes.end(), end, began);
+    }
+  }
+
+  /**
+   * Begins without logs.
+   *
+   * @param bytesMax of all logs together
+   */
+  HeldLogs(long bytesMax) {
+    this.bytesMax = bytesMax;
+  }
+
+  /**
+   * Serves a request; all of it is checked before anything is changed.
+   *
+   * @return the length of the response, which is in the place of the request
+   */
+  synchronized int serve(MemorySegment frame, int requestBytes) {
+    check(frame, requestBytes);
+    ComputeServer name =
+        new ComputeServer(frame.get(INT, LogFrame.WRITER), frame.get(LONG, LogFrame.EPOCH));
+    return switch (frame.get(INT, LogFrame.KIND)) {
+      case LogFrame.APPEND -> append(name, frame);
+      case LogFrame.LIST -> list(frame);
+      case LogFrame.READ -> read(held(name), frame);
+      case LogFrame.END -> end(name, frame);
+      case LogFrame.DROP -> drop(name);
+      default -> throw refused("no such request", name, frame);
+    };
+  }
+
+  private static void check(MemorySegment frame, int requestBytes) {
+    if (requestBytes < LogFrame.RECORDS || requestBytes > Worker.CALL_BYTES_MAX) {
+      throw new IllegalArgumentException(
+          "a request of the wrong length: bytes=%s, least=%s, greatest=%s"
+              .formatted(requestBytes, LogFrame.RECORDS, Worker.CALL_BYTES_MAX));
+    }
+    int sum = LogFrame.sum(frame, requestBytes);
+    int bytes = frame.get(INT, LogFrame.BYTES);
+    if (frame.get(INT, LogFrame.SUM) != sum || bytes != requestBytes - LogFrame.RECORDS) {
+      throw new IllegalArgumentException(
+          "a damaged request: bytes=%s, records=%s, sum=%s, expected=%s"
+              .formatted(requestBytes, bytes, frame.get(INT, LogFrame.SUM), sum));
+    }
+    int writer = frame.get(INT, LogFrame.WRITER);
+    long epoch = frame.get(LONG, LogFrame.EPOCH);
+    if (!ComputeServer.isName(writer, epoch) || frame.get(LONG, LogFrame.PLACE) < 0) {
+      throw new IllegalArgumentException(
+          "no such log or place: writer=%s, epoch=%s, place=%s"
+              .formatted(writer, epoch, frame.get(LONG, LogFrame.PLACE)));
+    }
+  }
+
+  private static IllegalArgumentException refused(
+      String why, ComputeServer log, MemorySegment frame) {
+    return new IllegalArgumentException(
+        "%s: log=%s, kind=%s, place=%s, force=%s"
+            .formatted(
+                why,
+                log,
+                frame.get(INT, LogFrame.KIND),
+                frame.get(LONG, LogFrame.PLACE),
+                frame.get(INT, LogFrame.FORCE)));
+  }
+
+  private Held held(ComputeServer name) {
+    Held found = byName.get(name);
+    if (found == null) {
+      throw new IllegalArgumentException("no such log: " + name);
+    }
+    return found;
+  }
+
+  private int append(ComputeServer name, MemorySegment frame) {
+    long place = frame.get(LONG, LogFrame.PLACE);
+    long head = frame.get(LONG, LogFrame.HEAD);
+    int bytes = frame.get(INT, LogFrame.BYTES);
+    @Nullable Held found = byName.get(name);
+    long kept = found == null ? 0 : found.bytes.end();
+    if (place > kept) {
+      throw refused("bytes before the place are missing: kept=" + kept, name, frame);
+    }
+    if (head > kept + (place == kept ? bytes : 0) || head < 0) {
+      throw refused("the head is behind the end: head=" + head + ", kept=" + kept, name, frame);
+    }
+    if (found == null ? hasLater(name) : found.hasEnded()) {
+      throw refused("the log has ended", name, frame);
+    }
+    Held log = found == null ? begin(name) : found;
+    log.force &= frame.get(INT, LogFrame.FORCE);
+    boolean isNew = place == kept;
+    boolean hasRoom = bytes == 0 || memoryBytes() + bytes <= bytesMax;
+    if (isNew && hasRoom) {
+      log.bytes.append(frame, LogFrame.RECORDS, bytes);
+    }
+    log.bytes.cutBefore(head);
+    frame.set(LONG, LogFrame.KEPT, log.bytes.end());
+    frame.set(LONG, LogFrame.FULL, hasRoom ? 0 : 1);
+    return LogFrame.APPENDED_BYTES;
+  }
+
+  /** Returns whether a later start of the same compute server has a log. */
+  private boolean hasLater(ComputeServer name) {
+    return byName.keySet().stream()
+        .anyMatch(other -> other.number() == name.number() && other.epoch() > name.epoch());
+  }
+
+  private long memoryBytes() {
+    return byName.values().stream().mapToLong(log -> log.bytes.memoryBytes()).sum();
+  }
+
+  private Held begin(ComputeServer name) {
+    if (byName.size() == LOGS_MAX) {
+      throw new IllegalArgumentException("too many logs: log=" + name + ", maximum=" + LOGS_MAX);
+    }
+    Held log = new Held(name, began++);
+    byName.put(name, log);
+    byBegin.put(log.began, log);
+    return log;
+  }
+
+  private int list(MemorySegment frame) {
+    List<LogCopy> some =
+        byBegin.tailMap(frame.get(LONG, LogFrame.PLACE)).values().stream()
+            .limit(LogFrame.COPIES_MAX)
+            .map(Held::copy)
+            .toList();
+    frame.set(LONG, LogFrame.COUNT, some.size());
+    for (int i = 0; i < some.size(); i++) {
+      some.get(i).write(frame, LogFrame.COPIES + (long) i * LogFrame.COPY_BYTES);
+    }
+    return LogFrame.COPIES + some.size() * LogFrame.COPY_BYTES;
+  }
+
+  private static int read(Held log, MemorySegment frame) {
+    long place = frame.get(LONG, LogFrame.PLACE);
+    if (place < log.bytes.first() || place > log.bytes.end()) {
+      throw refused(
+          "no such place: head=" + log.bytes.first() + ", kept=" + log.bytes.end(),
+          log.name,
+          frame);
+    }
+    int bytes = (int) Math.min(Worker.CALL_BYTES_MAX, log.bytes.end() - place);
+    log.bytes.copy(place, frame, 0, bytes);
+    return bytes;
+  }
+
+  private int end(ComputeServer name, MemorySegment frame) {
+    long place = frame.get(LONG, LogFrame.PLACE);
+    @Nullable Held log = byName.get(name);
+    if (log == null) {
+      return 0; // It was replayed and dropped.
+    }
+    long kept = log.bytes.end();
+    if (log.hasEnded() ? place != log.end : place > kept) {
+      throw refused("the log has another end: kept=" + kept, name, frame);
+    }
+    if (!log.hasEnded()) {
+      log.end = place;
+      log.bytes.cutBehind(Math.max(place, log.bytes.first()));
+    }
+    return 0;
+  }
+
+  private int drop(ComputeServer name) {
+    @Nullable Held found = byName.get(name);
+    if (found != null && !found.hasEnded()) {
+      throw new IllegalArgumentException("the log has not ended: " + name);
+    }
+    if (found != null) {
+      byName.remove(name);
+      byBegin.remove(found.began);
+    }
+    return 0;
+  }
+}

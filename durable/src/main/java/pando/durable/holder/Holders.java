@@ -1,0 +1,314 @@
+package pando.durable.holder;
+
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.UnknownOutcomeException;
+import pando.fabric.WaitLimit;
+import pando.fabric.Worker;
+import pando.fabric.server.CallFailedException;
+
+/**
+ * The holders of the logs of all compute servers, as those see them that end and replay logs. For
+ * one thread.
+ *
+ * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer that is not
+ * known to be lost; they can be called again.
+ */
+public final class Holders implements AutoCloseable {
+  /*
+   * Each holder has a log before anything of it is acknowledged. So where one that is in force does
+   * not have it any more, the log was replayed, and others missed that it was dropped: because the
+   * one that dropped it was lost half-way, or because they were lost themselves, and came back with
+   * what they had. Whoever sees such a log drops it.
+   */
+
+  private static final System.Logger LOG = System.getLogger(Holders.class.getName());
+
+  /** Memory servers 0 and 1 hold logs, or the one that there is. */
+  private static final int HOLDERS_MAX = 2;
+
+  private final int count;
+  private final IntPredicate isLost;
+  private final RegisteredMemory memory;
+  private final Worker worker;
+  private final MemorySegment frame;
+
+  /** What each holder says of its logs, by name; {@code null} for one that is lost. */
+  private final List<@Nullable Map<ComputeServer, LogCopy>> copies = new ArrayList<>();
+
+  /**
+   * Connects to the holders.
+   *
+   * @param isLost whether a memory server is known to be gone with its memory; asked where it does
+   *     not answer
+   */
+  public Holders(Fabric fabric, IntPredicate isLost) {
+    this.count = countOf(fabric);
+    this.isLost = isLost;
+    this.memory = fabric.register(Worker.CALL_BYTES_MAX);
+    this.worker = fabric.worker(memory);
+    this.frame = memory.segment();
+  }
+
+  /** Returns how many holders there are: their numbers are those below. */
+  static int countOf(Fabric fabric) {
+    return Math.min(HOLDERS_MAX, fabric.memoryServers());
+  }
+
+  /**
+   * Ends the logs of all starts of a compute server before an epoch, which are fenced, and whose
+   * leases are over. Whoever does so finds the same end.
+   */
+  public void end(int number, long below) {
+    list();
+    for (ComputeServer log : names()) {
+      if (log.number() == number && log.epoch() < below) {
+        end(log);
+      }
+    }
+  }
+
+  /**
+   * Returns the logs that have ended and are still to be replayed; drops those that are replayed.
+   */
+  List<ComputeServer> pending() {
+    list();
+    List<ComputeServer> pending = new ArrayList<>();
+    for (ComputeServer log : names()) {
+      if (isReplayed(log)) {
+        drop(log);
+      } else if (ended(log) != null) {
+        pending.add(log);
+      }
+    }
+    return pending;
+  }
+
+  private SortedSet<ComputeServer> names() {
+    SortedSet<ComputeServer> names =
+        new TreeSet<>(Comparator.comparingLong(ComputeServer::process));
+    copies.forEach(each -> {
+      if (each != null) {
+        names.addAll(each.keySet());
+      }
+    });
+    return names;
+  }
+
+  private @Nullable LogCopy copy(int holder, ComputeServer log) {
+    Map<ComputeServer, LogCopy> its = copies.get(holder);
+    return its == null ? null : its.get(log);
+  }
+
+  /** Returns a bit for each holder that is in force for a log, as those say that have it. */
+  private int force(ComputeServer log) {
+    int force = -1;
+    for (int holder = 0; holder < count; holder++) {
+      LogCopy its = copy(holder, log);
+      force &= its == null ? -1 : its.force();
+    }
+    return force;
+  }
+
+  /** Returns the holders that answer and are in force. */
+  private List<Integer> inForce(ComputeServer log) {
+    int force = force(log);
+    List<Integer> some = new ArrayList<>();
+    for (int holder = 0; holder < count; holder++) {
+      if ((force >>> holder & 1) == 1 && copies.get(holder) != null) {
+        some.add(holder);
+      }
+    }
+    return some;
+  }
+
+  /** Returns whether a log that others have, with records, was dropped by a holder in force. */
+  private boolean isReplayed(ComputeServer log) {
+    List<Integer> some = inForce(log);
+    boolean isMissing = some.stream().anyMatch(holder -> copy(holder, log) == null);
+    boolean hasRecords =
+        some.stream()
+            .map(holder -> copy(holder, log))
+            .anyMatch(its -> its != null && its.kept() > 0);
+    return isMissing && (hasRecords || ended(log) != null);
+  }
+
+  private @Nullable LogCopy ended(ComputeServer log) {
+    for (int holder = 0; holder < count; holder++) {
+      LogCopy its = copy(holder, log);
+      if (its != null && its.hasEnded()) {
+        return its;
+      }
+    }
+    return null;
+  }
+
+  /** Ends a log at the place up to which all holders in force have it. */
+  private void end(ComputeServer log) {
+    long end = endOf(log);
+    for (int holder = 0; holder < count; holder++) {
+      LogCopy its = copy(holder, log);
+      if (its != null) {
+        long place = its.hasEnded() ? its.end() : Math.min(end, its.kept());
+        LogFrame.set(frame, LogFrame.END, log, place, 0, 0, 0);
+        call(holder);
+      }
+    }
+  }
+
+  private long endOf(ComputeServer log) {
+    List<Integer> some = inForce(log);
+    if (some.isEmpty()) {
+      LOG.log(
+          Level.ERROR,
+          "all holders of a log are lost, and with them what was acknowledged last: {0}",
+          log);
+    }
+    long end = Long.MAX_VALUE;
+    for (int holder : some) {
+      LogCopy its = copy(holder, log);
+      if (its != null && its.hasEnded()) {
+        return its.end();
+      }
+      end = Math.min(end, its == null ? 0 : its.kept());
+    }
+    return end == Long.MAX_VALUE ? 0 : end;
+  }
+
+  /**
+   * Returns the bytes of a log from its head to its end; {@code null} if another compute server has
+   * dropped it.
+   */
+  @Nullable Bytes read(ComputeServer log) {
+    for (int holder : inForce(log)) {
+      LogCopy its = copy(holder, log);
+      if (its != null && its.hasEnded()) {
+        try {
+          return read(holder, its);
+        } catch (CallFailedException e) {
+          list();
+          if (copy(holder, log) == null) {
+            return null;
+          }
+          throw e;
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
+   * A part of a log.
+   *
+   * @param first place of its first byte
+   */
+  record Bytes(long first, MemorySegment bytes) {}
+
+  private Bytes read(int holder, LogCopy copy) {
+    long first = copy.head();
+    int length = Math.toIntExact(Math.max(0, copy.end() - first));
+    MemorySegment bytes = MemorySegment.ofArray(new byte[length]);
+    int done = 0;
+    while (done < length) {
+      LogFrame.set(frame, LogFrame.READ, copy.log(), first + done, 0, 0, 0);
+      int some = Math.min(call(holder), length - done);
+      if (some <= 0) {
+        throw new IllegalStateException(
+            "a holder lacks bytes of a log: holder=%s, place=%s, log=%s"
+                .formatted(holder, first + done, copy));
+      }
+      MemorySegment.copy(frame, 0, bytes, done, some);
+      done += some;
+    }
+    return new Bytes(first, bytes);
+  }
+
+  /** Has all holders forget a log that is replayed. */
+  void drop(ComputeServer log) {
+    for (int holder = 0; holder < count; holder++) {
+      LogCopy its = copy(holder, log);
+      if (its != null) {
+        if (!its.hasEnded()) {
+          // It was lost when the log was ended.
+          LogFrame.set(frame, LogFrame.END, log, its.kept(), 0, 0, 0);
+          call(holder);
+        }
+        LogFrame.set(frame, LogFrame.DROP, log, 0, 0, 0, 0);
+        call(holder);
+      }
+    }
+  }
+
+  private void list() {
+    copies.clear();
+    for (int holder = 0; holder < count; holder++) {
+      copies.add(listOrLost(holder));
+    }
+  }
+
+  private @Nullable Map<ComputeServer, LogCopy> listOrLost(int holder) {
+    try {
+      return list(holder);
+    } catch (MemoryServerLostException | StalledException e) {
+      if (isLost.test(holder)) {
+        return null;
+      }
+      throw e;
+    }
+  }
+
+  private Map<ComputeServer, LogCopy> list(int holder) {
+    Map<ComputeServer, LogCopy> all = new HashMap<>();
+    ComputeServer any = new ComputeServer(0, 1);
+    long next = 0;
+    int count;
+    do {
+      LogFrame.set(frame, LogFrame.LIST, any, next, 0, 0, 0);
+      call(holder);
+      count = (int) frame.get(LogFrame.LONG, LogFrame.COUNT);
+      for (int i = 0; i < count; i++) {
+        LogCopy copy = LogCopy.read(frame, LogFrame.COPIES + (long) i * LogFrame.COPY_BYTES);
+        all.put(copy.log(), copy);
+        next = copy.began() + 1;
+      }
+    } while (count == LogFrame.COPIES_MAX);
+    return all;
+  }
+
+  /** Sends the request that is in the frame, again where it is not known what became of it. */
+  private int call(int holder) {
+    frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, LogFrame.RECORDS));
+    MemorySegment request = MemorySegment.ofArray(new byte[LogFrame.RECORDS]);
+    MemorySegment.copy(frame, 0, request, 0, LogFrame.RECORDS);
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      try {
+        return worker.call(holder, LogService.FUNCTION, 0, LogFrame.RECORDS);
+      } catch (UnknownOutcomeException e) {
+        String what = "a holder of logs does not answer: holder";
+        start = WaitLimit.SHORT.pause(worker.backoff(), attempt, start, what, holder);
+        MemorySegment.copy(request, 0, frame, 0, LogFrame.RECORDS);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    worker.close();
+    memory.close();
+  }
+}

@@ -1,0 +1,100 @@
+package pando.durable.holder;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+import pando.fabric.ComputeServer;
+import pando.fabric.Worker;
+
+/**
+ * The bytes of a request to a {@link LogService}, and of its response. Little endian.
+ *
+ * <pre>
+ *  0      4        8       16      24     32      36      40    44      48
+ * +------+--------+-------+-------+------+-------+-------+-----+-------+---------+
+ * | kind | writer | epoch | place | head | force | bytes | sum | zeros | records |
+ * +------+--------+-------+-------+------+-------+-------+-----+-------+---------+
+ * </pre>
+ *
+ * <p>The sum is CRC32C of all other bytes. What the kinds do:
+ *
+ * <ul>
+ *   <li>{@link #APPEND} adds bytes of records that begin at a place; what is before the head is not
+ *       needed any more; {@code force} has a bit for each holder in force. Response: the place up
+ *       to which the holder has all (8), and 1 if it has no room for more, else 0 (8).
+ *   <li>{@link #LIST} returns what logs there are, from the place on, which counts them in the
+ *       order in which they began. Response: how many follow (8), then {@value #COPY_BYTES} bytes
+ *       each, see {@link LogCopy}.
+ *   <li>{@link #READ} returns the bytes from a place on, as many as fit.
+ *   <li>{@link #END} has a log end at a place; what is behind it is void. Can be repeated; does
+ *       nothing where there is no such log.
+ *   <li>{@link #DROP} forgets a log that has ended.
+ * </ul>
+ */
+final class LogFrame {
+  static final int APPEND = 1;
+  static final int LIST = 2;
+  static final int READ = 3;
+  static final int END = 4;
+  static final int DROP = 5;
+
+  static final int KIND = 0;
+  static final int WRITER = 4;
+  static final int EPOCH = 8;
+  static final int PLACE = 16;
+  static final int HEAD = 24;
+  static final int FORCE = 32;
+  static final int BYTES = 36;
+  static final int SUM = 40;
+  static final int ZEROS = 44;
+  static final int RECORDS = 48;
+
+  /** Most bytes of records in one request or response. */
+  static final int RECORDS_MAX = Worker.CALL_BYTES_MAX - RECORDS;
+
+  // The response to APPEND.
+  static final int KEPT = 0;
+  static final int FULL = 8;
+  static final int APPENDED_BYTES = 16;
+
+  // The response to LIST.
+  static final int COUNT = 0;
+  static final int COPIES = 8;
+  static final int COPY_BYTES = 48;
+  static final int COPIES_MAX = (Worker.CALL_BYTES_MAX - COPIES) / COPY_BYTES;
+
+  static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private LogFrame() {}
+
+  /** Writes a request but for its records and its sum. */
+  static void set(
+      MemorySegment frame,
+      int kind,
+      ComputeServer log,
+      long place,
+      long head,
+      int force,
+      int bytes) {
+    frame.set(INT, KIND, kind);
+    frame.set(INT, WRITER, log.number());
+    frame.set(LONG, EPOCH, log.epoch());
+    frame.set(LONG, PLACE, place);
+    frame.set(LONG, HEAD, head);
+    frame.set(INT, FORCE, force);
+    frame.set(INT, BYTES, bytes);
+    frame.set(INT, ZEROS, 0);
+  }
+
+  /** Returns the sum of a request. */
+  static int sum(MemorySegment frame, int requestBytes) {
+    CRC32C sum = new CRC32C();
+    sum.update(frame.asSlice(0, SUM).asByteBuffer());
+    sum.update(frame.asSlice(ZEROS, requestBytes - ZEROS).asByteBuffer());
+    return (int) sum.getValue();
+  }
+}
