@@ -265,8 +265,14 @@ final class ComputeServerCommand implements Callable<Integer> {
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.all());
     agreed.remove("cache-bytes");
     int count = memoryServers == null ? 1 : memoryServers;
-    return new Config(
-        options.system(), agreed, count, leaseMillis, log == null ? LogMode.MEMORY : log);
+    if (log == LogMode.MEMORY && !options.isLogged()) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "Invalid value for option '--log': ORCA and byte strings alone have a log, not "
+              + options.system());
+    }
+    LogMode fitting = options.isLogged() ? LogMode.MEMORY : LogMode.NONE;
+    return new Config(options.system(), agreed, count, leaseMillis, log == null ? fitting : log);
   }
 
   /** Returns what the cluster has agreed on, but for what the options say otherwise. */

@@ -115,7 +115,7 @@ final class UpCommandTest extends CommandFixture {
         .isZero();
     assertThat(run("cluster status " + cluster)).isZero();
     assertThat(out.toString())
-        .contains("index: byte-strings, leader: compute server", "share of entries")
+        .contains("index: byte-strings, log: memory, leader: compute server", "share of entries")
         .contains("  \"melon/2\"  ");
     assertThat(run("client get " + access + " apple melon pear")).as(err.toString()).isZero();
     assertThat(out.toString()).contains("apple of-apple", "melon of-melon", "pear of-pear");
@@ -139,7 +139,7 @@ final class UpCommandTest extends CommandFixture {
     }
     assertThat(execute("client", "get", servers, "1")).as("without the secret").isEqualTo(1);
     assertThat(execute("cluster", "status", cluster)).isZero();
-    assertThat(out.toString()).contains("index: orca, leader: compute server");
+    assertThat(out.toString()).contains("index: orca, log: memory, leader: compute server");
     assertThat(out.toString()).as("a new cluster").doesNotContain("failed");
     join(cluster);
     assertThat(execute("cluster", "add", cluster, "0")).as(err.toString()).isZero();

@@ -19,11 +19,11 @@ import pando.journal.LogFailedException;
 final class ChangeTurn {
   /*
    *         lock                                            unlock
-   *   change  +-- reserve -- operate -- append ---------------+ -- wait for the disk
+   *   change  +-- reserve -- operate -- append ---------------+ -- wait until safe
    *   word    | 4096       | BUSY              | 4128           (the lsn behind the record)
    *
    * Under the lock a change reserves room, operates and appends its record. So records of a key are
-   * in the order of their effects, whatever the system. Only then it waits for the disk, if answers
+   * in the order of their effects, whatever the system. Only then it waits until that is safe, if answers
    * have to. Changes of several keys that count together have the locks of all of them. They know
    * their record once they have operated, and reserve then: if there is no room, they are undone
    * before anybody else reads.
@@ -61,7 +61,7 @@ final class ChangeTurn {
   /** The lsn of the last record of this change, 0 if it has none. */
   private long appended;
 
-  /** Whether answers wait for the disk at all: else nobody asks what they depend on. */
+  /** Whether answers wait at all until a record is safe: else nobody asks what they depend on. */
   private final boolean waits;
 
   private boolean deferred;
@@ -79,7 +79,7 @@ final class ChangeTurn {
     this.waits = log.waitsForSync();
   }
 
-  /** Has answers not wait for the disk: the caller does. */
+  /** Has answers not wait until records are safe: the caller does. */
   void defer() {
     deferred = true;
   }

@@ -20,6 +20,8 @@ import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
+import pando.index.CorruptNodeException;
 import pando.index.Lease;
 import pando.index.Meters;
 import pando.index.MovablePartitions;
@@ -41,7 +43,7 @@ import pando.journal.RecordVisitor;
 public final class ClusterLog {
   private static final System.Logger LOG = System.getLogger(ClusterLog.class.getName());
 
-  /** So often a log is replayed at the most, where that fails. */
+  /** Attempts to replay a log. */
   private static final int REPLAYS_MAX = 3;
 
   private final Fabric fabric;
@@ -52,6 +54,10 @@ public final class ClusterLog {
   private final HeldLog log;
   private final HeadTask head;
   final Stripes stripes = new Stripes();
+
+  /** Whether it was logged that nodes are damaged. */
+  private volatile boolean isDamageKnown;
+
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile @Nullable Lease lease;
 
@@ -184,19 +190,39 @@ public final class ClusterLog {
 
   private void replay(Inheritance inheritance) {
     try (Replay replay = replays.get()) {
-      inheritance.replay(this::isOwn, replay, this::flush);
+      inheritance.replay(this::isOwn, replay, this::flushWhatIsLeft);
     }
   }
 
-  /** Writes all to the pool that can be written: what a lost memory server had is lost with it. */
+  /** Writes all to the pool but what needs damaged nodes, which nobody can read any more. */
   private void flush() {
     try {
       inner.flush();
-    } catch (MemoryServerLostException e) {
-      if (IntStream.range(0, fabric.memoryServers()).noneMatch(isLost)) {
-        throw e;
+    } catch (CorruptNodeException e) {
+      if (!isDamageKnown) {
+        isDamageKnown = true;
+        LOG.log(Level.ERROR, "changes of damaged nodes are not written to the pool", e);
       }
     }
+  }
+
+  /**
+   * As {@link #flush}, but what needs a lost memory server is left in local memory: with it in the
+   * log no other compute server could take the range over.
+   */
+  private void flushWhatIsLeft() {
+    try {
+      flush();
+    } catch (MemoryServerLostException e) {
+      if (!isAnyLost()) {
+        throw e;
+      }
+      LOG.log(Level.ERROR, "changes that need a lost memory server are in local memory alone", e);
+    }
+  }
+
+  private boolean isAnyLost() {
+    return IntStream.range(0, fabric.memoryServers()).anyMatch(isLost);
   }
 
   private boolean isOwn(MemorySegment key) {
@@ -239,7 +265,8 @@ public final class ClusterLog {
 
   /**
    * Takes the range of a compute server over, and replays its log. What is read meanwhile is read
-   * again, and changes wait. If the range may be here without its last changes, the log fails.
+   * again, and changes wait. The log fails if the range is here and its last changes may be
+   * missing.
    *
    * @param below the starts of the lost one before this epoch are fenced, and their leases over
    */
@@ -268,7 +295,7 @@ public final class ClusterLog {
     }
   }
 
-  /** Writes the partition table, unless it is written; what fails behind that does not count. */
+  /** Writes the partition table, if it is not written. A failure after that does not count. */
   private void takeOver(MovablePartitions partitions, int lost) {
     try {
       partitions.takeOver(lost, name.number());
@@ -326,7 +353,10 @@ public final class ClusterLog {
 
   /** Closes the index, and then the log: the pool has all of it. */
   void close(Runnable index) {
-    head.close();
+    Closing.all(head::close, () -> closeIndex(index));
+  }
+
+  private void closeIndex(Runnable index) {
     boolean isWritten = false;
     try {
       boolean wasOpen = !inner.isClosed();

@@ -1,6 +1,7 @@
 package pando.durable;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -82,8 +83,8 @@ public final class DurableByteSession extends ChangingSession {
       this.end = end;
     }
 
-    void note(MemorySegment key) {
-      visited++;
+    /** Keeps the key of the last entry. */
+    void keep(MemorySegment key) {
       lastBytes = key.byteSize();
       if (lastBytes > last.byteSize()) {
         last = MemorySegment.ofArray(new byte[Math.toIntExact(2 * lastBytes)]);
@@ -152,7 +153,7 @@ public final class DurableByteSession extends ChangingSession {
   @Override
   public boolean get(MemorySegment wanted) {
     int stripe = Stripes.of(wanted);
-    keep(wanted);
+    keepForAgain(wanted);
     boolean found;
     int mark = turn.beginRead();
     found = inner.get(wanted);
@@ -212,6 +213,13 @@ public final class DurableByteSession extends ChangingSession {
       keptKey = MemorySegment.ofArray(new byte[Math.toIntExact(2 * keptBytes)]);
     }
     MemorySegment.copy(wanted, 0, keptKey, 0, keptBytes);
+  }
+
+  /** Keeps a key that an inheritance may have read again; one that is too long is refused. */
+  private void keepForAgain(MemorySegment wanted) {
+    if (log.outlivesFailure() && wanted.byteSize() <= keyBytesMax) {
+      keep(wanted);
+    }
   }
 
   private MemorySegment kept() {
@@ -296,7 +304,7 @@ public final class DurableByteSession extends ChangingSession {
   }
 
   private boolean neighbour(Neighbour kind, MemorySegment wanted) {
-    keep(wanted);
+    keepForAgain(wanted);
     int mark = turn.beginRead();
     boolean found = find(kind, wanted);
     while (!turn.isRead(mark)) {
@@ -375,19 +383,34 @@ public final class DurableByteSession extends ChangingSession {
     if (own.visited > 0 && down) {
       own.end = ByteArguments.copyOf(own.last.asSlice(0, own.lastBytes));
     } else if (own.visited > 0) {
-      // The least key above another one has a zero behind it.
-      MemorySegment next = MemorySegment.ofArray(new byte[Math.toIntExact(own.lastBytes + 1)]);
-      MemorySegment.copy(own.last, 0, next, 0, own.lastBytes);
+      MemorySegment next = above(own.last.asSlice(0, own.lastBytes), keyBytesMax);
+      if (next == null) {
+        return false;
+      }
       own.least = next;
     }
-    return next(own);
+    return own.end == null || KeyOrder.compare(own.least, own.end) < 0;
   }
 
-  /** Returns whether keys are left of a scan's range. */
-  private boolean next(ScanProgress own) {
-    MemorySegment end = own.end;
-    return own.least.byteSize() <= keyBytesMax
-        && (end == null || KeyOrder.compare(own.least, end) < 0);
+  /** Returns the least key above another one, {@code null} if there is none. */
+  static @Nullable MemorySegment above(MemorySegment key, int keyBytesMax) {
+    long bytes = key.byteSize();
+    if (bytes < keyBytesMax) {
+      // It has a zero behind it.
+      MemorySegment next = MemorySegment.ofArray(new byte[Math.toIntExact(bytes + 1)]);
+      MemorySegment.copy(key, 0, next, 0, bytes);
+      return next;
+    }
+    while (bytes > 0 && key.get(ValueLayout.JAVA_BYTE, bytes - 1) == (byte) 0xFF) {
+      bytes--;
+    }
+    if (bytes == 0) {
+      return null;
+    }
+    MemorySegment next = ByteArguments.copyOf(key.asSlice(0, bytes));
+    byte last = key.get(ValueLayout.JAVA_BYTE, bytes - 1);
+    next.set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) (last + 1));
+    return next;
   }
 
   /** Gives an entry to the visitor, once it may be seen that the keys before it are not there. */
@@ -400,7 +423,10 @@ public final class DurableByteSession extends ChangingSession {
     turn.read(Stripes.of(key));
     turn.passGap();
     turn.answer();
-    own.note(key);
+    own.visited++;
+    if (log.outlivesFailure()) {
+      own.keep(key);
+    }
     boolean more = own.receiver.visit(key, value);
     own.isEnded = !more;
     return more;

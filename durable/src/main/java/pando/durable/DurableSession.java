@@ -74,8 +74,9 @@ public final class DurableSession implements Session {
   }
 
   /**
-   * Has operations return without waiting for the disk from now on. Their caller waits, up to
-   * {@link #dependsOn} or by {@link #whenSafe}, before it tells others what they have answered.
+   * Has operations return from now on without waiting until records are safe. Their caller waits,
+   * up to {@link #dependsOn} or by {@link #whenSafe}, before it tells others what they have
+   * answered.
    */
   public DurableSession deferred() {
     turn.defer();
@@ -83,7 +84,7 @@ public final class DurableSession implements Session {
   }
 
   /**
-   * Returns the place in the log up to which all must be on the disk, so that what this session has
+   * Returns the place in the log up to which all must be safe, so that what this session has
    * answered since {@link #whenSafe} is safe; 0 if answers need not wait.
    */
   public long dependsOn() {
@@ -226,20 +227,22 @@ public final class DurableSession implements Session {
 
   @Override
   public int getAll(long[] keys, int from, int count, long[] values, boolean[] found) {
-    int present;
-    int mark;
-    try {
-      do {
-        mark = turn.beginRead();
-        present = inner.getAll(keys, from, count, values, found);
-      } while (!turn.isRead(mark));
-    } catch (PandoException | Error e) {
-      // Some of the results may have been set.
-      readAll(keys, from, count);
-      throw e;
+    while (true) {
+      int mark = turn.beginRead();
+      try {
+        int present = inner.getAll(keys, from, count, values, found);
+        if (turn.isRead(mark)) {
+          readAll(keys, from, count);
+          return present;
+        }
+      } catch (PandoException | Error e) {
+        if (turn.isRead(mark)) {
+          // Some of the results may have been set.
+          readAll(keys, from, count);
+          throw e;
+        }
+      }
     }
-    readAll(keys, from, count);
-    return present;
   }
 
   private void readAll(long[] keys, int from, int count) {

@@ -133,7 +133,7 @@ final class Stripes {
     return before;
   }
 
-  /** Ends a change of all keys, which are on the disk, or as they were. */
+  /** Ends a change of all keys, which are safe, or as they were. */
   void endAll(long[] before) {
     for (int i = 0; i < COUNT; i++) {
       words.set(i, before[i]);
@@ -141,8 +141,8 @@ final class Stripes {
   }
 
   /**
-   * Begins an inheritance, by a thread that is alone: what is read from now on, until it ends, may
-   * be anything.
+   * Begins an inheritance, by a thread that is alone. Until it ends, a key may have any of its
+   * earlier values.
    */
   void beginInheritance() {
     inheritances.incrementAndGet();

@@ -40,6 +40,7 @@ final class MemoryLog {
   private long room = Long.MAX_VALUE;
   private boolean holdsSync;
   private boolean breaks;
+  private boolean isHeld;
   private @Nullable Throwable failure;
   private volatile long synced;
   private volatile Runnable beforeAppend = () -> {};
@@ -61,6 +62,11 @@ final class MemoryLog {
   /** Returns a byte string as the log has it. */
   static String text(MemorySegment bytes) {
     return new String(bytes.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+  }
+
+  /** Has sessions that are opened from now on see a log of a cluster, whose heirs replay it. */
+  void hold() {
+    isHeld = true;
   }
 
   /** Has something happen before each record is appended. */
@@ -283,7 +289,7 @@ final class MemoryLog {
 
     @Override
     public boolean outlivesFailure() {
-      return false;
+      return isHeld;
     }
 
     @Override

@@ -90,7 +90,7 @@ public final class SyncedPlace {
     }
   }
 
-  /** Has the place go on, unless it is further; those that wait for it go on. */
+  /** Advances the place, unless it is further already, and wakes those that waited for it. */
   public void advance(long to) {
     lock.lock();
     try {

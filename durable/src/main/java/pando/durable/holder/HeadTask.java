@@ -7,10 +7,7 @@ import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 
-/**
- * Has the head of a log go on, by passes: some time after a change, and when there is much behind
- * it.
- */
+/** Advances the head of a log by passes: some time after a change, and when much is behind it. */
 public final class HeadTask implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(HeadTask.class.getName());
   private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -23,7 +20,10 @@ public final class HeadTask implements AutoCloseable {
   /** Whether the task is woken after a while. */
   private volatile boolean waits;
 
-  private boolean hasFailed;
+  /** Whether a pass was asked for. */
+  private volatile boolean isWanted;
+
+  private volatile boolean hasFailed;
 
   /**
    * Begins to look after a log.
@@ -47,23 +47,27 @@ public final class HeadTask implements AutoCloseable {
     }
   }
 
-  /** Notes that there is much behind the head. */
+  /** Notes that there is much behind the head. What has failed is not tried again at once. */
   void noteMuch() {
-    task.wake();
+    if (!hasFailed && !isWanted) {
+      isWanted = true;
+      task.wake();
+    }
   }
 
   private boolean step() {
-    if (!waits && log.bytesBehind() < HeldLog.PASS_BYTES) {
+    if (!waits && !isWanted && log.bytesBehind() < HeldLog.PASS_BYTES) {
       restIfBehind();
       return false;
     }
+    isWanted = false;
     try {
       if (!log.hasFailed() && log.bytesBehind() > 0) {
         pass(log, flush);
       }
       if (hasFailed) {
         hasFailed = false;
-        log.noteStuck(null);
+        log.notePass(null);
       }
       waits = false;
       restIfBehind();
@@ -71,7 +75,7 @@ public final class HeadTask implements AutoCloseable {
     } catch (PandoException e) {
       LOG.log(Level.DEBUG, "not all is in the pool yet, and is tried again", e);
       hasFailed = true;
-      log.noteStuck(e);
+      log.notePass(e);
       rest(AGAIN_NANOS);
       return false;
     } catch (IllegalStateException e) {

@@ -19,9 +19,8 @@ import pando.journal.RecordStream;
 import pando.journal.SyncedPlace;
 
 /**
- * The log of one start of a compute server, which memory servers hold: its <em>holders</em>,
- * numbers 0 and 1, or the only one. A change is safe once all holders in force have it.
- * Thread-safe.
+ * The log of one start of a compute server. Its <em>holders</em>, memory servers 0 and 1 or the
+ * only one, keep it. A change is safe once all holders in force have it. Thread-safe.
  */
 public final class HeldLog implements RecordLog, AutoCloseable {
   /*
@@ -44,13 +43,13 @@ public final class HeldLog implements RecordLog, AutoCloseable {
    *
    * A compute server that is lost is fenced at all memory servers before anybody looks at its log.
    * So the log grows no more, and its end is the place up to which all holders in force have it:
-   * whatever was acknowledged is before that. The end is told to all holders before the heir is
-   * named, and the heir replays the log before it serves the range (Inheritance). Whoever takes the
-   * step twice finds the same end.
+   * whatever was acknowledged is before that. The heir sets the end at all holders before it
+   * writes the partition table, and replays the log before it serves the range (Inheritance). A
+   * second attempt finds the same end.
    *
-   * A holder that is lost is taken out of force. The others are told first, and only what they have
-   * acknowledged together with that counts; so none of those that remain says later that the lost
-   * one is in force.
+   * A holder that is lost is taken out of force. The log sends the new set of holders to the others.
+   * Only answers to requests with that set count. So no other holder says later that the lost one
+   * is in force.
    *
    * A range that goes to another compute server while both run takes nothing along: the giver makes
    * a pass first, while it changes nothing, and all holders know that head before the partition
@@ -59,13 +58,13 @@ public final class HeldLog implements RecordLog, AutoCloseable {
 
   private static final System.Logger LOG = System.getLogger(HeldLog.class.getName());
 
-  /** Bytes that some holder lacks, before changes wait. */
+  /** Bytes that some holder lacks at which changes wait. */
   private static final long LACKING_MAX = 4L << 20;
 
   /** The longest record. */
   private static final long RECORD_BYTES_MAX = 64L << 20;
 
-  /** Behind the head there may be so many bytes, before changes wait. */
+  /** Bytes behind the head at which changes wait. */
   private static final long BEHIND_MAX = 64L << 20;
 
   /** A pass begins when so many bytes are behind the head. */
@@ -94,8 +93,10 @@ public final class HeldLog implements RecordLog, AutoCloseable {
   /** Long records that wait for room. */
   private int longWaiting;
 
-  /** Why there will be no room soon, {@code null} if there will be. */
-  private @Nullable Throwable stuck;
+  /**
+   * Why there will be no room soon: by holder, and behind them for passes; {@code null} if fine.
+   */
+  private final @Nullable Throwable[] stuck;
 
   private volatile @Nullable Throwable failure;
   private volatile @Nullable HeadTask headTask;
@@ -106,6 +107,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     this.onFailure = onFailure;
     int holders = Holders.countOf(fabric);
     this.force = (1 << holders) - 1;
+    this.stuck = new Throwable[holders + 1];
     for (int holder = 0; holder < holders; holder++) {
       pumps.add(new LogPump(this, fabric, name, holder, isLost));
     }
@@ -173,7 +175,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
       try {
         while (!hasRoom(bytes, behindMax, isLong)) {
           refuseIfStuck();
-          noteBehind(end - head, false);
+          noteIfMuch(bytes, behindMax);
           changed.awaitUninterruptibly();
           check();
         }
@@ -186,26 +188,40 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     }
   }
 
-  /** A long record finds room once nothing else is there; others wait while one waits. */
+  /**
+   * A long record finds room once nothing else is there. Others wait while one waits, but what is
+   * reserved {@linkplain #reserveAlone alone} does not: the pass that a long one may wait for waits
+   * for it.
+   */
   private boolean hasRoom(long bytes, long behindMax, boolean isLong) {
-    if (longWaiting > 0 && !isLong) {
+    if (longWaiting > 0 && !isLong && behindMax != Long.MAX_VALUE) {
       return false;
     }
     boolean isFirst = reserved == 0 && end == lacking.first();
     boolean fits = isFirst || end - lacking.first() + reserved + bytes <= LACKING_MAX;
-    return fits && (end == head || end - head + reserved + bytes <= behindMax);
+    return fits && !isMuchBehind(bytes, behindMax);
+  }
+
+  private boolean isMuchBehind(long bytes, long behindMax) {
+    return end != head && end - head + reserved + bytes > behindMax;
+  }
+
+  private void noteIfMuch(long bytes, long behindMax) {
+    HeadTask task = headTask;
+    if (task != null && isMuchBehind(bytes, behindMax)) {
+      task.noteMuch();
+    }
   }
 
   /** Refuses a change that finds no room, where it would wait for too long. */
   private void refuseIfStuck() {
-    Throwable its = stuck;
-    if (its != null) {
-      throw new LogFullException(
-          "the log finds no room, and nothing was changed: log=%s, bytes that the pool may lack=%s,"
-                  .formatted(name, end - head)
-              + " cause="
-              + its.getMessage(),
-          its);
+    for (Throwable its : stuck) {
+      if (its != null) {
+        throw new LogFullException(
+            "the log finds no room, and nothing was changed: log=%s, bytes that the pool may lack=%s, cause=%s"
+                .formatted(name, end - head, its.getMessage()),
+            its);
+      }
     }
   }
 
@@ -269,7 +285,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     return end - head;
   }
 
-  /** Has the head go on: all before is in the pool. The holders learn of it by and by. */
+  /** Advances the head: all before is in the pool. Each holder learns of it with its next CALL. */
   void setHead(long to) {
     lock.lock();
     try {
@@ -281,7 +297,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     pumps.forEach(LogPump::wake);
   }
 
-  /** Has the head go on, and returns once all holders in force know. */
+  /** Advances the head, and returns once all holders in force know. */
   public void setHeadSurely(long to) {
     setHead(to);
     for (LogPump pump : pumps) {
@@ -298,13 +314,14 @@ public final class HeldLog implements RecordLog, AutoCloseable {
       lock.lock();
       try {
         force &= ~(1 << holder);
+        stuck[holder] = null;
       } finally {
         lock.unlock();
       }
       if (force == 0) {
         fail(new IllegalStateException("all holders of the log are lost"));
       }
-      pumps.forEach(LogPump::giveUp);
+      pumps.forEach(LogPump::wakeWaiting);
       pumps.forEach(LogPump::wake);
     }
   }
@@ -337,7 +354,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     }
   }
 
-  /** Looks what all holders in force have by now: one has answered. */
+  /** Computes what all holders in force have, after an answer. */
   void noteAnswer() {
     long least = Long.MAX_VALUE;
     lock.lock();
@@ -364,15 +381,27 @@ public final class HeldLog implements RecordLog, AutoCloseable {
   }
 
   /**
-   * Notes that a holder does not answer, or that a pass fails: changes that find no room are
-   * refused.
+   * Notes that a holder does not answer: changes that find no room are refused.
    *
-   * @param cause {@code null} if all is well again
+   * @param cause {@code null} if it answers again
    */
-  void noteStuck(@Nullable Throwable cause) {
+  void noteHolder(int holder, @Nullable Throwable cause) {
+    noteStuck(holder, cause);
+  }
+
+  /**
+   * Notes that a pass fails: changes that find no room are refused.
+   *
+   * @param cause {@code null} if one has succeeded
+   */
+  void notePass(@Nullable Throwable cause) {
+    noteStuck(stuck.length - 1, cause);
+  }
+
+  private void noteStuck(int source, @Nullable Throwable cause) {
     lock.lock();
     try {
-      stuck = cause;
+      stuck[source] = cause;
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -409,7 +438,7 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     }
     synced.wake();
     if (isFirst) {
-      pumps.forEach(LogPump::giveUp);
+      pumps.forEach(LogPump::wakeWaiting);
       onFailure.run();
     }
   }

@@ -7,9 +7,12 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
@@ -22,8 +25,8 @@ import pando.fabric.Worker;
 import pando.fabric.server.CallFailedException;
 
 /**
- * The holders of the logs of all compute servers, as those see them that end and replay logs. For
- * one thread.
+ * The logs of all compute servers at their holders, for a compute server that ends and replays
+ * them. For one thread.
  *
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer that is not
  * known to be lost; they can be called again.
@@ -31,9 +34,11 @@ import pando.fabric.server.CallFailedException;
 public final class Holders implements AutoCloseable {
   /*
    * Each holder has a log before anything of it is acknowledged. So where one that is in force does
-   * not have it any more, the log was replayed, and others missed that it was dropped: because the
-   * one that dropped it was lost half-way, or because they were lost themselves, and came back with
-   * what they had. Whoever sees such a log drops it.
+   * not have a log that has ended elsewhere, the log was replayed, and others missed that it was
+   * dropped: because the one that dropped it was lost half-way, or because they were lost themselves,
+   * and came back with what they had. A compute server that sees an ended log of this kind drops it.
+   * It looks twice: the holders are asked one after the other, and the log may have begun and ended
+   * between the two.
    */
 
   private static final System.Logger LOG = System.getLogger(Holders.class.getName());
@@ -42,6 +47,7 @@ public final class Holders implements AutoCloseable {
   private static final int HOLDERS_MAX = 2;
 
   private final int count;
+  private final int memoryServers;
   private final IntPredicate isLost;
   private final RegisteredMemory memory;
   private final Worker worker;
@@ -58,10 +64,16 @@ public final class Holders implements AutoCloseable {
    */
   public Holders(Fabric fabric, IntPredicate isLost) {
     this.count = countOf(fabric);
+    this.memoryServers = fabric.memoryServers();
     this.isLost = isLost;
     this.memory = fabric.register(Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(memory);
     this.frame = memory.segment();
+  }
+
+  /** Returns whether a memory server is known to be gone with its memory, holder or not. */
+  boolean isAnyLost() {
+    return IntStream.range(0, memoryServers).anyMatch(isLost);
   }
 
   /** Returns how many holders there are: their numbers are those below. */
@@ -71,7 +83,7 @@ public final class Holders implements AutoCloseable {
 
   /**
    * Ends the logs of all starts of a compute server before an epoch, which are fenced, and whose
-   * leases are over. Whoever does so finds the same end.
+   * leases are over. A second attempt finds the same end.
    */
   public void end(int number, long below) {
     list();
@@ -87,15 +99,24 @@ public final class Holders implements AutoCloseable {
    */
   List<ComputeServer> pending() {
     list();
+    Set<ComputeServer> replayed = replayed();
+    if (!replayed.isEmpty()) {
+      list();
+      replayed.retainAll(replayed());
+    }
     List<ComputeServer> pending = new ArrayList<>();
     for (ComputeServer log : names()) {
-      if (isReplayed(log)) {
+      if (replayed.contains(log)) {
         drop(log);
       } else if (ended(log) != null) {
         pending.add(log);
       }
     }
     return pending;
+  }
+
+  private Set<ComputeServer> replayed() {
+    return names().stream().filter(this::isReplayed).collect(Collectors.toSet());
   }
 
   private SortedSet<ComputeServer> names() {
@@ -136,15 +157,10 @@ public final class Holders implements AutoCloseable {
     return some;
   }
 
-  /** Returns whether a log that others have, with records, was dropped by a holder in force. */
+  /** Returns whether a log that has ended elsewhere is missing at a holder in force. */
   private boolean isReplayed(ComputeServer log) {
-    List<Integer> some = inForce(log);
-    boolean isMissing = some.stream().anyMatch(holder -> copy(holder, log) == null);
-    boolean hasRecords =
-        some.stream()
-            .map(holder -> copy(holder, log))
-            .anyMatch(its -> its != null && its.kept() > 0);
-    return isMissing && (hasRecords || ended(log) != null);
+    boolean isMissing = inForce(log).stream().anyMatch(holder -> copy(holder, log) == null);
+    return isMissing && ended(log) != null;
   }
 
   private @Nullable LogCopy ended(ComputeServer log) {

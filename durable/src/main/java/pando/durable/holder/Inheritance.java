@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 import pando.fabric.ComputeServer;
 import pando.fabric.MemoryServerLostException;
+import pando.index.CorruptNodeException;
 import pando.journal.DamagedFolderException;
 import pando.journal.RecordStream;
 import pando.journal.RecordVisitor;
@@ -44,19 +45,19 @@ public final class Inheritance {
   }
 
   /**
-   * Replays the logs whose keys a compute server has by now. Nobody may be served meanwhile who
-   * asks for these keys. Can be done again where it fails.
+   * Replays the logs whose keys a compute server has by now. Nobody may read or change these keys
+   * meanwhile. Can be done again where it fails.
    *
    * @param isOwn whether it has a key
-   * @param changes receives each PUT and REMOVE; those that need a memory server that is lost are
-   *     left out
+   * @param changes receives each PUT and REMOVE; those that need a memory server that is lost, or a
+   *     damaged node, are left out
    * @param flush writes what was changed to the pool
    */
   public void replay(Predicate<MemorySegment> isOwn, RecordVisitor changes, Runnable flush) {
     List<ComputeServer> replayed = new ArrayList<>();
     logs.forEach((log, read) -> {
       if (isOwn(log, read, isOwn)) {
-        replay(log, read, changes);
+        replay(log, read, changes, holders);
         replayed.add(log);
       }
     });
@@ -89,7 +90,8 @@ public final class Inheritance {
       if (isAnyOwn[0]) {
         throw e;
       }
-      LOG.log(Level.ERROR, "a log cannot be read; who has its keys says so, too: " + log, e);
+      LOG.log(
+          Level.ERROR, "a log cannot be read; the owner of its keys reports it as well: " + log, e);
       return false;
     }
     return !isAnyOthers[0];
@@ -99,7 +101,8 @@ public final class Inheritance {
     return new RecordStream(log.toString(), log.process());
   }
 
-  private static void replay(ComputeServer log, Holders.Bytes read, RecordVisitor changes) {
+  private static void replay(
+      ComputeServer log, Holders.Bytes read, RecordVisitor changes, Holders holders) {
     long[] left = new long[1];
     stream(log)
         .visit(
@@ -108,13 +111,22 @@ public final class Inheritance {
             (place, kind, key, value) -> {
               try {
                 changes.visit(place, kind, key, value);
+              } catch (CorruptNodeException e) {
+                left[0]++;
               } catch (MemoryServerLostException e) {
+                // To others it may be there.
+                if (!holders.isAnyLost()) {
+                  throw e;
+                }
                 left[0]++;
               }
             });
     if (left[0] > 0) {
       LOG.log(
-          Level.ERROR, "changes are lost with a memory server: log={0}, changes={1}", log, left[0]);
+          Level.ERROR,
+          "changes are lost with a memory server or damaged nodes: log={0}, changes={1}",
+          log,
+          left[0]);
     }
   }
 

@@ -23,7 +23,10 @@ import pando.fabric.server.CallFailedException;
 final class LogPump {
   private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** In place of a head: none was told yet. */
+  /** How often it asks whether a holder that does not answer is lost. */
+  private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+  /** In place of a head, before the holder knows one. */
   private static final long NOTHING = -1;
 
   private final HeldLog log;
@@ -50,6 +53,7 @@ final class LogPump {
   private @Nullable RegisteredMemory memory;
   private @Nullable Worker worker;
   private long silentSince;
+  private long asked;
   private boolean silent;
 
   /**
@@ -110,7 +114,7 @@ final class LogPump {
       boolean more = sendSome();
       if (silent) {
         silent = false;
-        log.noteStuck(null);
+        log.noteHolder(holder, null);
       }
       return more;
     } catch (FencedException | CallFailedException | IllegalStateException e) {
@@ -137,20 +141,27 @@ final class LogPump {
     }
   }
 
-  /** Tries again soon. A holder that stays silent is lost, and others say so. */
+  /** Tries again soon. If the holder stays silent for too long, the log fails. */
   private void waitForHolder(PandoException cause) {
     Worker own = worker;
-    if (isKnownAsLost()) {
+    if (own == null) {
+      log.fail(cause);
+      return;
+    }
+    long now = own.nanoTime();
+    boolean asks = !silent || now - asked >= ASK_NANOS;
+    silentSince = silent ? silentSince : now;
+    silent = true;
+    if (asks && isKnownAsLost()) {
+      silent = false;
       log.lose(holder);
       return;
     }
-    long now = own == null ? silentSince : own.nanoTime();
-    silentSince = silent ? silentSince : now;
-    silent = true;
+    asked = asks ? now : asked;
     if (WaitLimit.LONG.isOver(now - silentSince)) {
       log.fail(cause);
     } else if (WaitLimit.SHORT.isOver(now - silentSince)) {
-      log.noteStuck(cause);
+      log.noteHolder(holder, cause);
     }
     task.wakeAfter(AGAIN_NANOS);
   }
@@ -215,8 +226,8 @@ final class LogPump {
     }
   }
 
-  /** Has those that wait look whether the log has failed. */
-  void giveUp() {
+  /** Wakes those that wait for a head: the log has failed, or a holder is lost. */
+  void wakeWaiting() {
     lock.lock();
     try {
       answered.signalAll();

@@ -3,17 +3,23 @@ package pando.durable.holder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntPredicate;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.StalledException;
+import pando.fabric.Worker;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.PoolOptions;
 import pando.index.Threads;
@@ -131,6 +137,63 @@ class HeldLogTest {
     end(other, 1, 2);
     assertThat(replay(other)).containsEntry(300L, 199L);
     log.close();
+  }
+
+  /** A holder may be asked before a log begins there, and the other one after that. */
+  @Test
+  void shouldKeepALogThatRuns() {
+    Fabric other = fabric(new ComputeServer(HEIR, 1));
+    assertThat(append(other, 0)).isEqualTo(8);
+    assertThat(replay(other)).isEmpty();
+    assertThat(append(other, 8)).as("kept").isEqualTo(16);
+  }
+
+  /** Sends bytes of the log of {@link #ONE} to holder 1 alone; returns what it has then. */
+  private static long append(Fabric fabric, long place) {
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      MemorySegment frame = memory.segment();
+      int bytes = LogFrame.RECORDS + 8;
+      LogFrame.set(frame, LogFrame.APPEND, ONE, place, 0, 3, 8);
+      frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, bytes));
+      worker.call(1, LogService.FUNCTION, 0, bytes);
+      return frame.get(LogFrame.LONG, LogFrame.KEPT);
+    }
+  }
+
+  /** What needs a memory server that this process alone cannot reach is replayed later. */
+  @Test
+  void shouldReplayAllWhereNoMemoryServerIsLost() {
+    Fabric other = fabric(new ComputeServer(HEIR, 1));
+    HeldLog log = begin(ONE);
+    RecordBuilder record = new RecordBuilder();
+    append(log, record, 1, 10);
+    log.awaitSynced(append(log, record, 2, 20));
+    other.fence(1, 2);
+    end(other, 1, 2);
+    RecordVisitor unreachable =
+        (_, _, key, _) -> {
+          if (EntryWords.key(key) == 1) {
+            throw new MemoryServerLostException("of a test");
+          }
+        };
+    assertThatThrownBy(() -> replay(other, unreachable, _ -> false))
+        .isInstanceOf(MemoryServerLostException.class);
+    RecordVisitor stalled =
+        (_, _, _, _) -> {
+          throw new StalledException("of a test");
+        };
+    assertThatThrownBy(() -> replay(other, stalled, server -> server == 2))
+        .isInstanceOf(StalledException.class);
+    replay(other, unreachable, server -> server == 2);
+    assertThat(replay(other)).as("what is left").isEmpty();
+    log.close();
+  }
+
+  private static void replay(Fabric fabric, RecordVisitor visitor, IntPredicate isLost) {
+    try (Holders holders = new Holders(fabric, isLost)) {
+      new Inheritance(holders).replay(_ -> true, visitor, () -> {});
+    }
   }
 
   @Test

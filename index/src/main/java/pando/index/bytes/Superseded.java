@@ -12,10 +12,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import pando.fabric.Fabric;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.WaitLimit;
+import pando.index.CorruptNodeException;
 import pando.index.Session;
 import pando.index.blob.Blobs;
+import pando.index.session.Failures;
 
 /**
  * Blocks, values and labels that changes have put out of use, as long as the labels in the pool may
@@ -233,8 +236,10 @@ final class Superseded {
     long now = round.incrementAndGet();
     List<Old> free = new ArrayList<>();
     try {
-      index.labels.writeBack();
-      long since = storeWaiting(now, labels, latched, free);
+      Failures failures = new Failures();
+      writeLabels(failures);
+      long since = storeWaiting(now, labels, latched, free, failures);
+      failures.rethrow();
       keep(since, free);
       takeOld(Math.min(now, since), free);
       free(free, labels, blobs);
@@ -243,6 +248,15 @@ final class Superseded {
     } finally {
       old.addAll(free);
       round.incrementAndGet();
+    }
+  }
+
+  /** Writes labels. Those that need a lost memory server or a damaged node keep no others back. */
+  private void writeLabels(Failures failures) {
+    try {
+      index.labels.writeBack();
+    } catch (MemoryServerLostException | CorruptNodeException e) {
+      failures.add(e);
     }
   }
 
@@ -255,10 +269,11 @@ final class Superseded {
    * Stores labels that waited, and flushes them.
    *
    * @param free receives what waited with them
+   * @param failures receives those of lost memory servers and damaged nodes
    * @return since which round some have waited that are left, {@link Long#MAX_VALUE} if none is
    */
   private long storeWaiting(
-      long now, Session labels, Collection<BlockEntry> latched, List<Old> free) {
+      long now, Session labels, Collection<BlockEntry> latched, List<Old> free, Failures failures) {
     long since = Long.MAX_VALUE;
     boolean isAnyStored = false;
     for (Map.Entry<BlockEntry, Waiting> each : allWaiting()) {
@@ -280,7 +295,7 @@ final class Superseded {
       }
     }
     if (isAnyStored) {
-      index.labels.writeBack();
+      writeLabels(failures);
     }
     return since;
   }

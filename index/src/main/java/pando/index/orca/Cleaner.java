@@ -2,10 +2,12 @@ package pando.index.orca;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.Backoff;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.memory.Words;
 import pando.fabric.pool.Losses;
+import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.Directory;
@@ -195,6 +197,37 @@ final class Cleaner {
     }
     end(true);
     return all;
+  }
+
+  /**
+   * Cleans what {@link #cleanMarked} was to clean, after it has failed: one record at a time.
+   *
+   * @return whether all were cleaned, but those that are lost with a memory server or a damaged
+   *     leaf
+   * @throws pando.fabric.PandoException if one fails otherwise
+   */
+  boolean cleanOneByOne(long from) {
+    Marks marks = records.newer();
+    boolean all = true;
+    long number = marks.next(from);
+    while (number != Marks.NONE && (nextMarked == Marks.NONE || number < nextMarked)) {
+      long bucket = number * RecordCache.BUCKET_BYTES;
+      for (int way = 0; way < RecordCache.WAYS && records.has(bucket); way++) {
+        all &= cleanOne(bucket, way);
+      }
+      number = marks.next(number + 1);
+    }
+    return all;
+  }
+
+  private boolean cleanOne(long bucket, int way) {
+    try {
+      clean(bucket, 1, (_, each) -> each == way);
+      return missed == 0;
+    } catch (MemoryServerLostException | CorruptNodeException e) {
+      // Its failure has shown before. It cannot be written any more.
+      return true;
+    }
   }
 
   /** Returns the marked bucket at which to go on, {@link Marks#NONE} if there is none. */

@@ -1,5 +1,7 @@
 package pando.index.orca;
 
+import pando.fabric.MemoryServerLostException;
+import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
 import pando.index.orca.delta.Deltas;
 import pando.index.orca.directory.LeafEntries;
@@ -62,9 +64,12 @@ final class OrcaSweep extends Sweep {
   }
 
   private void clean() {
-    boolean all = false;
+    boolean all = true;
     try {
       all = cleaner.cleanMarked(bucket);
+    } catch (MemoryServerLostException | CorruptNodeException e) {
+      all = cleaner.cleanOneByOne(bucket);
+      throw e;
     } finally {
       bucket = cleaner.nextMarked();
       if (!all) {
@@ -80,15 +85,19 @@ final class OrcaSweep extends Sweep {
     int delta = LeafEntries.delta(version);
     boolean latched = LeafEntries.isLatched(version);
     boolean merged = delta == 0 && !latched;
+    boolean done = false;
     try {
       if (delta != 0 && !latched) {
         mergeDelta(delta);
       }
       // It changes when a merge publishes the leaf, whichever thread's.
       merged |= entries.stamp(entry) != stamp || PlantedBug.SWEEP_FORGETS;
+      done = true;
     } finally {
       if (!merged) {
         entries.unmerged().set(entry);
+      }
+      if (!merged && done) {
         leaveOut();
       }
     }

@@ -1,21 +1,29 @@
 package pando.index.session;
 
 import org.jspecify.annotations.Nullable;
+import pando.fabric.MemoryServerLostException;
 import pando.fabric.PandoException;
 import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
 
 /**
  * A walk over what is unwritten, which writes it to the pool, some at a time. Belongs to one
  * thread; several may walk at the same time, as {@link WriteBack} lets one write at a time.
  */
 public abstract class Sweep {
+  // Ranks of failures: the last one may end, and what has failed may be written later.
+  private static final int DAMAGED = 0;
+  private static final int LOST = 1;
+  private static final int LATER = 2;
+
   private final WriteBack writeBack;
 
   private final Worker worker;
   private final Gate.Pass pass;
   private boolean complete;
+  private boolean failed;
   private boolean begun;
 
   /** Whether the last step got its turn to write. */
@@ -37,7 +45,8 @@ public abstract class Sweep {
 
   /**
    * Writes some of what is marked, and goes on behind it, even if it fails. What cannot be written
-   * now is marked again, and {@linkplain #leaveOut left out}. Other operations go on.
+   * now is marked again, and {@linkplain #leaveOut left out} unless it fails. Other operations go
+   * on.
    *
    * @return whether there may be more
    */
@@ -50,6 +59,7 @@ public abstract class Sweep {
 
   final void begin() {
     complete = true;
+    failed = false;
     begun = false;
   }
 
@@ -60,7 +70,7 @@ public abstract class Sweep {
 
   /** Returns whether all was written that was marked when the walk began. */
   final boolean isComplete() {
-    return begun && complete;
+    return begun && complete && !failed;
   }
 
   final long nanoTime() {
@@ -96,7 +106,7 @@ public abstract class Sweep {
       done = true;
       return more;
     } finally {
-      complete &= done;
+      failed |= !done;
       writeBack.unlock();
     }
   }
@@ -105,14 +115,18 @@ public abstract class Sweep {
    * Writes all that was changed before the call.
    *
    * @throws StalledException if others hold something for too long
-   * @throws PandoException if something could not be written; the rest was
+   * @throws MemoryServerLostException if a memory server is lost that something needs, and nothing
+   *     else keeps anything from being written; the rest was
+   * @throws CorruptNodeException if a node is damaged that something needs, and nothing else keeps
+   *     anything from being written; the rest was
+   * @throws PandoException if something could not be written, which may succeed later
    */
   public final void writeAll() {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       begin();
       PandoException failure = writeOnce();
-      if (failure != null) {
+      if (failure != null && (complete || rank(failure) == LATER)) {
         throw failure;
       }
       if (complete) {
@@ -134,11 +148,29 @@ public abstract class Sweep {
         if (!hasTurn) {
           throw e;
         }
-        failure = failure == null ? e : failure;
+        failure = worse(failure, e);
         abandon(e);
       }
     }
     return failure;
+  }
+
+  private static PandoException worse(@Nullable PandoException before, PandoException failure) {
+    if (before == null) {
+      return failure;
+    }
+    boolean isWorse = rank(failure) > rank(before);
+    PandoException worse = isWorse ? failure : before;
+    worse.addSuppressed(isWorse ? before : failure);
+    return worse;
+  }
+
+  private static int rank(PandoException failure) {
+    return switch (failure) {
+      case CorruptNodeException _ -> DAMAGED;
+      case MemoryServerLostException _ -> LOST;
+      default -> LATER;
+    };
   }
 
   /** Gives back what it holds, after a failure. Default: it holds nothing. */
