@@ -23,8 +23,8 @@ final class ChangeTurn {
    *   word    | 4096       | BUSY              | 4128           (the lsn behind the record)
    *
    * Under the lock a change reserves room, operates and appends its record. So records of a key are
-   * in the order of their effects, whatever the system. Only then it waits until that is safe, if answers
-   * have to. Changes of several keys that count together have the locks of all of them. They know
+   * in the order of their effects, whatever the system. Only then it waits until that is safe, if
+   * answers have to. Changes of several keys that count together have the locks of all of them. They know
    * their record once they have operated, and reserve then: if there is no room, they are undone
    * before anybody else reads.
    *

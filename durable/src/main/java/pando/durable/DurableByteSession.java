@@ -26,7 +26,7 @@ import pando.journal.LogFailedException;
  * Changes copy their key and their value into the log.
  */
 public final class DurableByteSession extends ChangingSession {
-  /** So many values are stored before a wait for the disk. */
+  /** So many values are stored before a wait until they are safe. */
   private static final int STORES_MAX = 256;
 
   private final ByteSession inner;
@@ -44,16 +44,6 @@ public final class DurableByteSession extends ChangingSession {
   private MemorySegment keptKey = NOTHING;
 
   private long keptBytes;
-
-  /** Which key next to another one is looked for. */
-  private enum Neighbour {
-    FLOOR,
-    CEILING,
-    LOWER,
-    HIGHER,
-    FIRST,
-    LAST
-  }
 
   /** How far a scan is. */
   private static final class ScanProgress {
@@ -103,8 +93,8 @@ public final class DurableByteSession extends ChangingSession {
   }
 
   /**
-   * Has operations return without waiting for the disk from now on. Their caller waits, up to
-   * {@link #dependsOn} or by {@link #whenSafe}, before it tells others what they have answered.
+   * Has operations return from now on without waiting until records are safe. Their caller waits,
+   * up to {@link #dependsOn} or by {@link #whenSafe}, before it gives others their answers.
    */
   public DurableByteSession deferred() {
     turn.defer();
@@ -112,7 +102,7 @@ public final class DurableByteSession extends ChangingSession {
   }
 
   /**
-   * Returns the place in the log up to which all must be on the disk, so that what this session has
+   * Returns the place in the log up to which all must be safe, so that what this session has
    * answered since {@link #forget} is safe; 0 if answers need not wait. Only {@link #forget} lowers
    * it.
    */
@@ -175,7 +165,7 @@ public final class DurableByteSession extends ChangingSession {
     return answer;
   }
 
-  /** Makes a change and logs it; does not wait for the disk. */
+  /** Makes a change and logs it; does not wait until that is safe. */
   private boolean carryOut(
       Operation operation, MemorySegment wanted, MemorySegment stored, MemorySegment expected) {
     StackRoom.MAPS.check();
@@ -236,7 +226,7 @@ public final class DurableByteSession extends ChangingSession {
     }
   }
 
-  /** {@inheritDoc} Waits for the disk once for many of them. */
+  /** {@inheritDoc} Waits once for many of them until they are safe. */
   @Override
   public void storeAll(
       List<MemorySegment> keys, List<MemorySegment> values, ByteReceiver receiver) {

@@ -34,16 +34,6 @@ public final class DurableSession implements Session {
   /** Of scans that are not within another one. */
   private final ScanProgress usual = new ScanProgress();
 
-  /** Which key next to another one is looked for. */
-  private enum Neighbour {
-    FLOOR,
-    CEILING,
-    LOWER,
-    HIGHER,
-    FIRST,
-    LAST
-  }
-
   /** How far a scan is. */
   private static final class ScanProgress {
     EntryVisitor receiver = (_, _) -> false;

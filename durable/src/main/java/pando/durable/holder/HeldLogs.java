@@ -25,6 +25,9 @@ final class HeldLogs {
 
   private long began;
 
+  /** What all logs take. */
+  private long memoryBytes;
+
   /** A log. */
   private static final class Held {
     final ComputeServer name;
@@ -135,11 +138,16 @@ final class HeldLogs {
     Held log = found == null ? begin(name) : found;
     log.force &= frame.get(INT, LogFrame.FORCE);
     boolean isNew = place == kept;
-    boolean hasRoom = bytes == 0 || memoryBytes() + bytes <= bytesMax;
-    if (isNew && hasRoom) {
-      log.bytes.append(frame, LogFrame.RECORDS, bytes);
+    boolean hasRoom = bytes == 0 || memoryBytes + bytes <= bytesMax;
+    memoryBytes -= log.bytes.memoryBytes();
+    try {
+      if (isNew && hasRoom) {
+        log.bytes.append(frame, LogFrame.RECORDS, bytes);
+      }
+      log.bytes.cutBefore(head);
+    } finally {
+      memoryBytes += log.bytes.memoryBytes();
     }
-    log.bytes.cutBefore(head);
     frame.set(LONG, LogFrame.KEPT, log.bytes.end());
     frame.set(LONG, LogFrame.FULL, hasRoom ? 0 : 1);
     return LogFrame.APPENDED_BYTES;
@@ -149,10 +157,6 @@ final class HeldLogs {
   private boolean hasLater(ComputeServer name) {
     return byName.keySet().stream()
         .anyMatch(other -> other.number() == name.number() && other.epoch() > name.epoch());
-  }
-
-  private long memoryBytes() {
-    return byName.values().stream().mapToLong(log -> log.bytes.memoryBytes()).sum();
   }
 
   private Held begin(ComputeServer name) {
@@ -203,7 +207,9 @@ final class HeldLogs {
     }
     if (!log.hasEnded()) {
       log.end = place;
+      memoryBytes -= log.bytes.memoryBytes();
       log.bytes.cutBehind(Math.max(place, log.bytes.first()));
+      memoryBytes += log.bytes.memoryBytes();
     }
     return 0;
   }
@@ -216,6 +222,7 @@ final class HeldLogs {
     if (found != null) {
       byName.remove(name);
       byBegin.remove(found.began);
+      memoryBytes -= found.bytes.memoryBytes();
     }
     return 0;
   }

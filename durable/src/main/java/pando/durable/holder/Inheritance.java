@@ -20,8 +20,8 @@ public final class Inheritance {
    * A log has the changes of a range that the pool may lack. The partition table says whose range
    * that is now: the heir's, or still that of the compute server that has logged, which starts
    * anew. It replays the log before it serves the range, has the pool get all of that, and only then
-   * has the holders drop the log. Whoever is lost before has served nothing of the range, so the
-   * next owner does all again. So a range that is served has no log left but its owner's, and it does
+   * has the holders drop the log. An owner that is lost before has served nothing of the range, so
+   * the next one does all again. So a range that is served has no log left but its owner's, and it does
    * not matter in which order logs are replayed.
    *
    * Which logs are an owner's shows by their keys. All keys of a log are in one range: one that is

@@ -58,8 +58,8 @@ public final class ByteIndex implements ByteStrings {
    * scans need, have a cache of their own.
    *
    * A change of a record waits in local memory, beside others of its block; a lookup sees them
-   * first. They are merged when their block has many, by a background task when memory is nearly short, by
-   * sessions when it is short all the same, and when the index closes. A
+   * first. They are merged when their block has many, by a background task when memory is nearly
+   * short, by sessions when it is short all the same, and when the index closes. A
    * merge makes a new block: the block is stored, its word goes to the block's label, then to the
    * directory. The old block is freed later, as the labels in the pool lag behind (Superseded). So
    * one reference publishes a new block without its changes, or one more change, and the cache of

@@ -85,21 +85,19 @@ final class OrcaSweep extends Sweep {
     int delta = LeafEntries.delta(version);
     boolean latched = LeafEntries.isLatched(version);
     boolean merged = delta == 0 && !latched;
-    boolean done = false;
     try {
       if (delta != 0 && !latched) {
         mergeDelta(delta);
       }
       // It changes when a merge publishes the leaf, whichever thread's.
       merged |= entries.stamp(entry) != stamp || PlantedBug.SWEEP_FORGETS;
-      done = true;
     } finally {
       if (!merged) {
         entries.unmerged().set(entry);
       }
-      if (!merged && done) {
-        leaveOut();
-      }
+    }
+    if (!merged) {
+      leaveOut();
     }
   }
 

@@ -13,7 +13,7 @@ import pando.index.CorruptNodeException;
  * thread; several may walk at the same time, as {@link WriteBack} lets one write at a time.
  */
 public abstract class Sweep {
-  // Ranks of failures: the last one may end, and what has failed may be written later.
+  // Ranks of failures. What fails by the last one may be written later, by the others never.
   private static final int DAMAGED = 0;
   private static final int LOST = 1;
   private static final int LATER = 2;
@@ -155,14 +155,9 @@ public abstract class Sweep {
     return failure;
   }
 
+  /** Returns the failure of the higher rank, the first of equal ones: there can be very many. */
   private static PandoException worse(@Nullable PandoException before, PandoException failure) {
-    if (before == null) {
-      return failure;
-    }
-    boolean isWorse = rank(failure) > rank(before);
-    PandoException worse = isWorse ? failure : before;
-    worse.addSuppressed(isWorse ? before : failure);
-    return worse;
+    return before == null || rank(failure) > rank(before) ? failure : before;
   }
 
   private static int rank(PandoException failure) {

@@ -42,17 +42,15 @@ public final class NodeSweep extends Sweep {
   private void write(int frame) {
     dirty.marks().clear(frame);
     boolean written = false;
-    boolean done = false;
     try {
       written = dirty.write(context, frame);
-      done = true;
     } finally {
       if (!written) {
         dirty.marks().set(frame);
       }
-      if (!written && done) {
-        leaveOut();
-      }
+    }
+    if (!written) {
+      leaveOut();
     }
   }
 }
