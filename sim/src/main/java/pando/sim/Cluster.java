@@ -1,6 +1,7 @@
 package pando.sim;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import pando.fabric.ComputeServer;
@@ -33,6 +34,7 @@ public final class Cluster implements AutoCloseable {
   private final Faults faults;
   private final List<ComputeHost> hosts = new ArrayList<>();
   private final List<SimFabric> fabrics = new ArrayList<>();
+  private final Map<ComputeServer, SimFabric> processes = new HashMap<>();
 
   /** Builds a cluster at time 0, whose pool is empty. */
   public Cluster(ClusterOptions options) {
@@ -102,7 +104,15 @@ public final class Cluster implements AutoCloseable {
    * @throws pando.fabric.FencedException if the epoch of the name is refused
    */
   public Fabric fabric(int machine, ComputeServer name) {
-    return fabrics.get(machine).as(name);
+    SimFabric process = fabrics.get(machine).as(name);
+    processes.put(name, process);
+    return process;
+  }
+
+  /** Returns whether a process has crashed, which has such a fabric. */
+  public boolean isCrashed(ComputeServer process) {
+    SimFabric its = processes.get(process);
+    return its != null && its.isCrashed();
   }
 
   /** Returns a core for clients to use. */

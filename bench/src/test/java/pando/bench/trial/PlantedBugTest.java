@@ -45,6 +45,7 @@ class PlantedBugTest {
     "cluster-sent-twice,        orca, 4",
     "cluster-log-head-early,    orca, 1",
     "cluster-log-served-early,  byte-strings, 65",
+    "cluster-dex-sibling-last,  dex, 9",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
@@ -100,6 +101,9 @@ class PlantedBugTest {
     "cluster-log-dropped-early, orca, 19",
     "cluster-log-given-unwritten, orca, 113",
     "cluster-log-one-holder,    orca, 125",
+    "cluster-dex-node-first,    dex, 3",
+    "cluster-dex-locks-kept,    dex, 15",
+    "cluster-dex-kept-wide,     dex, 1",
   })
   void shouldFindTheOthers(String bug, String system, int from)
       throws IOException, InterruptedException {
@@ -175,6 +179,11 @@ class PlantedBugTest {
         // Where sessions are lost, operations may fail.
         case "cluster-routes-kept" -> EnumSet.of(Fault.STALE_ROUTE);
         case "cluster-strings-waiting-left", "cluster-strings-kept" -> EnumSet.of(Fault.PAUSE);
+        case "cluster-dex-sibling-last",
+            "cluster-dex-node-first",
+            "cluster-dex-locks-kept",
+            "cluster-dex-kept-wide" ->
+            EnumSet.of(Fault.TORN, Fault.DELAY, Fault.CRASH_COMPUTE);
         default -> {
           Set<Fault> faults = EnumSet.copyOf(ClusterTrial.FAULTS);
           faults.removeAll(Set.of(Fault.LOSE_MEMORY, Fault.FULL_POOL));

@@ -21,6 +21,8 @@ import pando.cluster.ComputeServerSettings;
 import pando.cluster.Config;
 import pando.cluster.Host;
 import pando.cluster.Membership;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioning;
@@ -45,6 +47,8 @@ final class ClusterServer {
   private final Signal idle;
   private final Lock stopping = new ReentrantLock();
   private final Deque<FrameService> services = new ArrayDeque<>();
+  private @Nullable Membership session;
+  private @Nullable ComputeServer name;
   private @Nullable ComputeServerProcess process;
   private boolean closing;
   private int calls;
@@ -79,12 +83,13 @@ final class ClusterServer {
             number,
             options,
             config,
-            (_, name) -> cluster.fabric(number, name),
+            (_, name) -> attach(name),
             Optional.empty(),
             START_WAIT,
             COORDINATOR_WAIT);
     try {
-      ComputeServerProcess started = ComputeServerProcess.start(sessions, settings, host);
+      ComputeServerProcess started =
+          ComputeServerProcess.start(() -> connect(sessions), settings, host);
       process = started;
       watch.started(this);
       if (isOver.getAsBoolean()) {
@@ -95,6 +100,30 @@ final class ClusterServer {
       return end;
     } catch (InterruptedException e) {
       throw new IllegalStateException("interrupted in a simulation", e);
+    }
+  }
+
+  private Fabric attach(ComputeServer itsName) {
+    name = itsName;
+    return cluster.fabric(number, itsName);
+  }
+
+  private Membership connect(Supplier<Membership> sessions) {
+    Membership opened = sessions.get();
+    session = opened;
+    return opened;
+  }
+
+  private boolean isCrashed() {
+    ComputeServer its = name;
+    return its != null && cluster.isCrashed(its);
+  }
+
+  /** Ends its session with the coordinator if it has crashed. */
+  void endIfCrashed() {
+    Membership its = session;
+    if (its != null && isCrashed()) {
+      its.close();
     }
   }
 
@@ -117,7 +146,7 @@ final class ClusterServer {
 
   /** Returns whether clients are served. */
   boolean isOpen() {
-    return process != null && !closing;
+    return process != null && !closing && !isCrashed();
   }
 
   /** Returns the ranges that it knows. */
@@ -170,7 +199,11 @@ final class ClusterServer {
         .map(ClusterServer::address);
   }
 
-  /** Carries out requests of a client, as a thread of its lanes does; returns the responses. */
+  /**
+   * Carries out requests of a client, as a thread of its lanes does; returns the responses.
+   *
+   * @throws IOException if it has crashed before it has answered
+   */
   byte[] serve(byte[] requests) throws IOException {
     if (!isOpen()) {
       return FrameService.goodbye();
@@ -179,7 +212,11 @@ final class ClusterServer {
     try {
       FrameService service = services.isEmpty() ? service() : services.pop();
       try {
-        return service.serve(requests, key -> watch.answered(this, key));
+        byte[] responses = service.serve(requests, this::answered);
+        if (isCrashed()) {
+          throw new IOException("it has crashed: " + this);
+        }
+        return responses;
       } finally {
         services.push(service);
       }
@@ -187,6 +224,12 @@ final class ClusterServer {
       if (--calls == 0) {
         idle.give();
       }
+    }
+  }
+
+  private void answered(long key) {
+    if (!isCrashed()) {
+      watch.answered(this, key);
     }
   }
 

@@ -68,6 +68,7 @@ public final class ClusterTrial extends RecordedTrial {
           Fault.STALE_ROUTE,
           Fault.CUT_CLIENT,
           Fault.FULL_POOL,
+          Fault.CRASH_COMPUTE,
           Fault.LOSE_MEMORY);
 
   /** Kept, so that its level is: what compute servers log of their ends is expected here. */
@@ -99,14 +100,14 @@ public final class ClusterTrial extends RecordedTrial {
   /** After a long wait the next look comes after the waiting time divided by this. */
   private static final int LOOKS_PART = 16;
 
+  /** A pause that has begun when the faults end, and what follows from it, take so long. */
+  private static final long BEGUN_NANOS = 20_000_000;
+
   /** Within this time everything ends once the faults have. */
   private static final long QUIET_NANOS = 30_000_000_000L;
 
-  /** The same where a tree may be damaged: what meets that stalls for a hundred seconds. */
-  private static final long DAMAGED_QUIET_NANOS = 2_000_000_000_000L;
-
-  /** And so many changes wait for others at most there. */
-  private static final int DAMAGED_CHANGES_MAX = 4;
+  /** The same where a memory server is lost: what needs that may stall for a hundred seconds. */
+  private static final long LOST_QUIET_NANOS = 2_000_000_000_000L;
 
   /** Every so many seeds compute servers log nothing. */
   private static final int UNLOGGED_EVERY = 3;
@@ -122,8 +123,7 @@ public final class ClusterTrial extends RecordedTrial {
   }
 
   private final ServedOptions options;
-  private final boolean losesSessions;
-  private final boolean damages;
+  private final boolean losesServers;
   private final List<Membership> memory = new ArrayList<>();
   private final Config config;
   private final SimCoordinator coordinator;
@@ -139,9 +139,8 @@ public final class ClusterTrial extends RecordedTrial {
 
   private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
     super(plan, seed, cluster);
-    this.losesSessions = plan.faults().contains(Fault.SESSION_LOST);
-    // A change of DEX's tree goes through caches, so half of it may be in the pool.
-    this.damages = losesSessions && plan.name().equals("dex");
+    this.losesServers =
+        plan.faults().contains(Fault.SESSION_LOST) || plan.faults().contains(Fault.CRASH_COMPUTE);
     this.options = drawn();
     boolean isLogged = options.isLogged() && seed % UNLOGGED_EVERY != 0;
     this.config =
@@ -158,8 +157,7 @@ public final class ClusterTrial extends RecordedTrial {
             plan.computeServers(),
             history,
             clock,
-            losesSessions && !isLogged && !options.system().equals("p-sherman"),
-            damages,
+            losesServers && !isLogged && !options.system().equals("p-sherman"),
             lostNanosMax(),
             cluster::nanos);
     this.asking =
@@ -168,12 +166,12 @@ public final class ClusterTrial extends RecordedTrial {
             plan.computeServers(),
             keys,
             random.split(),
-            losesSessions);
+            losesServers);
   }
 
   /** Every second seed writes changes back before they are old, if the plan does not say. */
   private ServedOptions drawn() {
-    ServedOptions drawn = plan.strings() ? plan.drawStrings(random) : plan.draw(random, damages);
+    ServedOptions drawn = plan.strings() ? plan.drawStrings(random) : plan.draw(random, false);
     boolean chooses = writesBack(drawn) && !plan.settings().containsKey(WRITE_BACK);
     return chooses && seed % 2 == 0 ? drawn.with(WRITE_BACK, WRITE_BACK_INTERVAL) : drawn;
   }
@@ -265,6 +263,7 @@ public final class ClusterTrial extends RecordedTrial {
     }
     spawn(0, "changes", this::ask);
     spawn(0, "faults", _ -> loseSessions());
+    spawn(0, "crashes", this::endCrashed);
     spawn(0, "memory", _ -> endLostMemory());
     spawn(0, "end", this::end);
   }
@@ -298,13 +297,13 @@ public final class ClusterTrial extends RecordedTrial {
     try {
       End end = server.run(options, config, host, coordinator::connectComputeServer, () -> over);
       ends.merge(end, 1L, Long::sum);
-      if (end == End.LOST && !losesSessions) {
+      if (end == End.LOST && !losesServers) {
         violations.add("a compute server was lost without a fault: " + server);
       }
     } catch (PandoException e) {
       // Another one had the number, or it was lost as it started, or as it wrote back.
       refused++;
-      if (!losesSessions && !isMemoryLost() && server.isStarted()) {
+      if (!losesServers && !isMemoryLost() && server.isStarted()) {
         violations.add("a compute server could not be closed: " + StackText.of(e));
       }
     } catch (IllegalArgumentException e) {
@@ -358,7 +357,7 @@ public final class ClusterTrial extends RecordedTrial {
 
   /**
    * Where nothing is lost, every operation is carried out; else once nothing is lost any more. No
-   * node is damaged but where changes of the tree go through caches.
+   * node is damaged.
    */
   private boolean isViolation(PandoException failure) {
     boolean isCut =
@@ -366,7 +365,7 @@ public final class ClusterTrial extends RecordedTrial {
     if (isCut || plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
       return false;
     }
-    return !losesSessions || (!damages && (isAtRest || failure instanceof CorruptNodeException));
+    return !losesServers || isAtRest || failure instanceof CorruptNodeException;
   }
 
   private boolean isFull(Throwable failure) {
@@ -376,16 +375,19 @@ public final class ClusterTrial extends RecordedTrial {
   }
 
   private void ask(SplittableRandom own) {
+    cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
     while (working > 0) {
+      asking.ask();
       cluster.sleepNanos(own.nextLong(CHANGE_NANOS));
-      if (!damages || unfinished() < DAMAGED_CHANGES_MAX) {
-        asking.ask();
-      }
     }
   }
 
-  private long unfinished() {
-    return watch.state().changes().stream().filter(change -> !change.isOver()).count();
+  /** Ends the sessions of processes that have crashed, as the coordinator does after a while. */
+  private void endCrashed(SplittableRandom own) {
+    while (!over) {
+      cluster.sleepNanos(own.nextLong(SimCoordinator.SESSION_TIMEOUT.toNanos()));
+      watch.servers().forEach(ClusterServer::endIfCrashed);
+    }
   }
 
   private void loseSessions() {
@@ -425,8 +427,9 @@ public final class ClusterTrial extends RecordedTrial {
       cluster.sleepNanos(LOOK_NANOS);
     }
     cluster.endFaults();
+    cluster.sleepNanos(BEGUN_NANOS);
     long start = cluster.nanos();
-    long longest = damages || isMemoryLost() ? DAMAGED_QUIET_NANOS : QUIET_NANOS;
+    long longest = isMemoryLost() ? LOST_QUIET_NANOS : QUIET_NANOS;
     while (!isQuiet() && cluster.nanos() - start < longest) {
       cluster.sleepNanos(Math.max(LOOK_NANOS, (cluster.nanos() - start) / LOOKS_PART));
     }
@@ -450,7 +453,7 @@ public final class ClusterTrial extends RecordedTrial {
     try {
       server.stop();
     } catch (PandoException e) {
-      if (!losesSessions && !isMemoryLost()) {
+      if (!losesServers && !isMemoryLost()) {
         violations.add("a compute server could not be closed: " + StackText.of(e));
       }
     }
@@ -510,10 +513,8 @@ public final class ClusterTrial extends RecordedTrial {
   /** Reads and stores every key. */
   private void touch(SplittableRandom own) {
     Set<Long> keysLeft = allKeys();
-    // Where a tree may be damaged, some keys stall for good.
     try (ClusterClient sessions = sessions(own)) {
-      client(FINAL_CLIENT + 1, own, sessions, () -> false)
-          .touch(cluster, keysLeft, damages ? new TrialHangs() : hangs);
+      client(FINAL_CLIENT + 1, own, sessions, () -> false).touch(cluster, keysLeft, hangs);
     }
   }
 
@@ -534,14 +535,10 @@ public final class ClusterTrial extends RecordedTrial {
     try {
       tree = ((IndexOptions) options).walk(cluster.fabric(0, MAKER));
     } catch (IllegalStateException e) {
-      if (!damages || watch.losses() == 0) {
-        violations.add("the tree cannot be walked: " + StackText.of(e));
-      }
+      violations.add("the tree cannot be walked: " + StackText.of(e));
       return;
     }
-    if (!damages || watch.losses() == 0) {
-      violations.addAll(tree.problems());
-    }
+    violations.addAll(tree.problems());
     if (tree.problems().isEmpty()) {
       readLast(tree.entries());
     }

@@ -42,9 +42,6 @@ final class ClusterWatch {
   /** Whether what was acknowledged may be lost. */
   private final boolean loses;
 
-  /** Whether keys may be lost, too. */
-  private final boolean damages;
-
   private final List<String> violations = new ArrayList<>();
 
   /** What the clock of the trial had counted at some times, in virtual nanoseconds. */
@@ -103,7 +100,6 @@ final class ClusterWatch {
       History history,
       TrialClock clock,
       boolean loses,
-      boolean damages,
       long lostNanosMax,
       LongSupplier nanos) {
     this.session = coordinator.connect();
@@ -112,7 +108,6 @@ final class ClusterWatch {
     this.history = history;
     this.clock = clock;
     this.loses = loses;
-    this.damages = damages;
     this.lostNanosMax = lostNanosMax;
     this.nanos = nanos;
     this.epochs = new long[numbers];
@@ -239,13 +234,12 @@ final class ClusterWatch {
     if (loses) {
       long end = clock.tick();
       loss.ranges.forEach(range ->
-          history.add(
-              new Loss(loss.start, end, range.least(), range.greatest(), since(loss), damages)));
+          history.add(new Loss(loss.start, end, range.least(), range.greatest(), since(loss))));
     }
   }
 
   private long since(OpenLoss loss) {
-    return damages || lostNanosMax == 0 || loss.since == Long.MAX_VALUE ? Loss.EVER : loss.since;
+    return lostNanosMax == 0 || loss.since == Long.MAX_VALUE ? Loss.EVER : loss.since;
   }
 
   /** Returns what the clock had counted when changes were made that a server has surely written. */

@@ -16,6 +16,18 @@ public final class PlantedBug {
   /** A shared node is unlocked before its image is written. */
   public static final boolean EARLY_UNLOCK = PLANTED.equals("early-unlock");
 
+  /** A split of DEX writes the parent before the sibling that it points to. */
+  public static final boolean SIBLING_LAST = PLANTED.equals("cluster-dex-sibling-last");
+
+  /** A split of DEX writes the node before the parent that points to its sibling. */
+  public static final boolean NODE_FIRST = PLANTED.equals("cluster-dex-node-first");
+
+  /** The heir of DEX leaves locks that the lost compute server had taken. */
+  public static final boolean LOCKS_KEPT = PLANTED.equals("cluster-dex-locks-kept");
+
+  /** DEX uses nodes that are wider than their parents say as they are. */
+  public static final boolean KEPT_WIDE = PLANTED.equals("cluster-dex-kept-wide");
+
   /** A DEFT leaf keeps its stamp when it is written as a whole. */
   public static final boolean FIXED_VERSION = PLANTED.equals("fixed-version");
 

@@ -12,7 +12,6 @@ import pando.index.CorruptNodeException;
 import pando.index.dex.cache.CacheContext;
 import pando.index.dex.cache.Frames;
 import pando.index.dex.cache.NodeCache;
-import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.session.Retry;
 
@@ -496,10 +495,12 @@ final class DexDescent {
     if (problem != null) {
       return problem;
     }
-    if (missing.shared && layout.covers(memory, node, key)) {
-      return null;
+    if (missing.shared) {
+      return layout.covers(memory, node, key)
+          ? null
+          : "its fences do not hold key=" + layout.text(memory, key);
     }
-    return NodeCheck.fences(layout, memory, node, missing.low, missing.high);
+    return server.guard.narrow(memory, node, missing.low, missing.high);
   }
 
   /** Ends the use of a fetched leaf, if one is in use. */

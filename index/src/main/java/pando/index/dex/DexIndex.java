@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Meters;
+import pando.index.Partitioning;
 import pando.index.Session;
+import pando.index.bugs.PlantedBug;
 import pando.index.dex.node.NodeLayout;
 import pando.index.host.HostedIndex;
 import pando.index.host.Parting;
@@ -143,6 +145,16 @@ public final class DexIndex extends HostedIndex<DexServer, PartitionWorker> {
   @Override
   protected Parting partWhole(PoolChange change, DexServer giver) {
     return Parting.at(giver::low);
+  }
+
+  @Override
+  protected void bury(PoolChange change, int lost) {
+    if (PlantedBug.LOCKS_KEPT) {
+      return;
+    }
+    Partitioning table = partitioning();
+    new Burial(change, topology(change), layout, lost)
+        .unlock(table.lowOfServer(lost), table.highOfServer(lost));
   }
 
   @Override

@@ -209,16 +209,13 @@ final class DexMerges {
       int toLeft = chooseNeighbours();
       boolean shared = server.isShared(parent);
       fits = toLeft >= 0 && Frames.pins(memory, middle) == 0;
-      if (fits && shared && sharedNodes.lockCurrent(parent)) {
+      if (fits && (!shared || sharedNodes.lockCurrent(parent))) {
         writeNeighbours(toLeft);
         unlink(toLeft);
         setClean(left);
         setClean(right);
-        sharedNodes.publish(parent);
-      } else if (fits && !shared) {
-        unlink(toLeft);
-        markDirty();
-        ascends = NodeLayout.count(memory, parent) < sparse;
+        sharedNodes.publish(parent, shared);
+        ascends = !shared && NodeLayout.count(memory, parent) < sparse;
       }
     } catch (Throwable e) {
       sharedNodes.abandon(e);
@@ -268,12 +265,13 @@ final class DexMerges {
   }
 
   /**
-   * Writes the merged images of the neighbours to the pool, before the shared parent loses its
-   * pointer to the node.
+   * Writes the merged images of the neighbours to the pool, before the parent loses its pointer to
+   * the node.
    */
   private void writeNeighbours(int toLeft) {
     // Until then, the cached neighbours must be written back as they are now.
-    addTakers();
+    markDirty(left);
+    markDirty(right);
     long newLeft = copy(left, LEFT);
     long newMiddle = copy(middle, MIDDLE);
     long newRight = copy(right, RIGHT);
@@ -309,19 +307,9 @@ final class DexMerges {
     cache.drop(context, middle);
   }
 
-  private void markDirty() {
-    addTakers();
-    cache.dirty().add(parent);
-  }
-
-  private void addTakers() {
-    addTaker(left);
-    addTaker(right);
-  }
-
-  private void addTaker(long node) {
+  private void markDirty(long node) {
     if (node != Frames.NONE) {
-      cache.dirty().addTaker(node);
+      cache.dirty().add(node);
     }
   }
 

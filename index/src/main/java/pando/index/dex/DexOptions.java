@@ -106,6 +106,11 @@ public final class DexOptions extends SystemOptions<DexOptions> {
   }
 
   @Override
+  public boolean isLogged() {
+    return keyBytes() == Long.BYTES;
+  }
+
+  @Override
   public long cacheBytesMin() {
     return layout().offset(FRAMES_MIN);
   }

@@ -23,7 +23,6 @@ import pando.index.dex.node.NodeLayout;
 import pando.index.host.HostedServer;
 import pando.index.pool.Catalogue;
 import pando.index.pool.KeptNodes;
-import pando.index.session.Failures;
 import pando.index.session.Gate;
 import pando.index.session.WriteBack;
 
@@ -120,22 +119,8 @@ final class DexServer extends HostedServer {
     sweeper.close();
   }
 
-  /**
-   * {@inheritDoc} Where entries have moved from node to node meanwhile, operations are kept out for
-   * the rest.
-   */
   @Override
   protected void writeBack() {
-    Failures failures = new Failures();
-    long moves = cache.dirty().moves();
-    failures.collect(this::sweepAll);
-    if (cache.dirty().moves() != moves) {
-      failures.collect(() -> quietly(house.worker(), this::settle));
-    }
-    failures.rethrow();
-  }
-
-  private void sweepAll() {
     Gate.Pass pass = pass(house.worker());
     try {
       newSweep(pass).writeAll();

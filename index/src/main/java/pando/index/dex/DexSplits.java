@@ -17,12 +17,17 @@ import pando.index.dex.node.NodeLayout;
 final class DexSplits {
   /*
    * A leaf without room starts a descent that splits every full private node on its way, so that a
-   * parent always has room for the child's sibling. Private nodes are split in the cache, without a
-   * verb: both halves are dirty and are written to the pool when they cool.
+   * parent always has room for the child's sibling.
+   *
+   * The pool may outlive this compute server, which may end at any verb. So the sibling is written
+   * first, then the parent, and only then the node, which is wider until then than its parent says:
+   * whoever reads it leaves out what belongs to the sibling (see NodeGuard). A leaf is dirty until
+   * it cools. An inner node is written at once, as its children go on to be split. In the paper
+   * all three are written when they cool, in any order.
    *
    * If the parent is shared, its remote lock is taken first and its cached copy is compared with
-   * the pool's; the halves are written before the parent that points to them. An old copy is
-   * refreshed, a full parent is split in the pool (see SharedSplits), and the descent restarts.
+   * the pool's. An old copy is refreshed, a full parent is split in the pool (see SharedSplits), and
+   * the descent restarts.
    */
 
   /** Number of a scratch node that {@link SharedNodes} does not use. */
@@ -138,16 +143,22 @@ final class DexSplits {
     boolean shared = server.isShared(parent);
     boolean full = NodeLayout.count(memory, parent) == layout.capacity();
     try {
-      if (splits && !full && shared && sharedNodes.lockCurrent(parent)) {
-        writeHalves(node, address);
+      if (splits && !full && (!shared || sharedNodes.lockCurrent(parent))) {
+        if (!PlantedBug.SIBLING_LAST) {
+          writeSibling(node, address);
+        }
         link(parent, node, sibling, address);
-        Frames.setClean(memory, node);
-        sharedNodes.publish(parent);
-      } else if (splits && !full && !shared) {
-        link(parent, node, sibling, address);
-        cache.dirty().addTaker(sibling);
-        cache.dirty().addGiver(node);
-        cache.dirty().add(parent);
+        if (PlantedBug.NODE_FIRST) {
+          sharedNodes.publish(node, false);
+        }
+        cache.dirty().add(node);
+        sharedNodes.publish(parent, shared);
+        if (PlantedBug.SIBLING_LAST) {
+          sharedNodes.publish(sibling, false);
+        }
+        if (level > 0) {
+          sharedNodes.publish(node, false);
+        }
       }
     } catch (Throwable e) {
       sharedNodes.abandon(e);
@@ -175,18 +186,14 @@ final class DexSplits {
     }
   }
 
-  /** Writes both halves of a node to the pool, before a shared parent points to them. */
-  private void writeHalves(long node, long address) {
-    // Until then, the whole node must be written back if it is evicted.
-    cache.dirty().add(node);
+  /** Writes the upper half of a node to the pool, as its sibling. */
+  private void writeSibling(long node, long address) {
     long lower = context.scratchNode(LOWER);
     long upper = context.scratchNode(UPPER);
     swizzles.copyUnswizzled(node, lower);
     layout.split(memory, lower, upper, address);
     layout.seal(memory, upper);
     layout.writeImage(context.worker(), upper);
-    layout.seal(memory, lower);
-    layout.writeImage(context.worker(), lower);
   }
 
   /** Moves the upper half of a locked node to its sibling, in the cache. */

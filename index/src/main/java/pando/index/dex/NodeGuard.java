@@ -3,12 +3,20 @@ package pando.index.dex;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
+import pando.index.bugs.PlantedBug;
 import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.pool.NodePlaces;
 
 /** Checks nodes that were read from the pool, and the addresses in them. */
 final class NodeGuard {
+  /*
+   * A node is written after its parent where it has given entries to a sibling, and before its
+   * parent where it takes entries of a neighbour. A compute server that ends in between leaves a
+   * node whose fences are wider than its parent says. The parent is right: the node's other entries
+   * are those of the neighbour that the parent leads to.
+   */
+
   private final NodeLayout layout;
   private final NodePlaces places;
 
@@ -38,6 +46,31 @@ final class NodeGuard {
         return "points outside the pool: index=" + i + ", pointer=0x" + Long.toHexString(pointer);
       }
     }
+    return null;
+  }
+
+  /**
+   * Has a checked node cover the keys that its parent leads to it for. The image in the pool may be
+   * wider, and stays so.
+   *
+   * @return {@code null} if it does now, else the problem
+   */
+  @Nullable String narrow(MemorySegment memory, long node, long low, long high) {
+    int below = layout.compare(memory, layout.low(memory, node), low);
+    int above = layout.compare(memory, layout.high(memory, node), high);
+    if ((below == 0 && above == 0) || PlantedBug.KEPT_WIDE) {
+      return null;
+    }
+    if (below > 0 || above < 0) {
+      return NodeCheck.fences(layout, memory, node, low, high);
+    }
+    if (NodeLayout.level(memory, node) > 0
+        && !layout.holds(memory, node, layout.floor(memory, node, low), low)) {
+      return "no child begins at the fence that its parent has for it: low="
+          + layout.text(memory, low);
+    }
+    layout.narrow(memory, node, low, high);
+    layout.seal(memory, node);
     return null;
   }
 }

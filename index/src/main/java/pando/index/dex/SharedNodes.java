@@ -12,8 +12,8 @@ import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.bugs.PlantedBug;
 import pando.index.dex.cache.CacheContext;
+import pando.index.dex.cache.DirtyNodes;
 import pando.index.dex.cache.Swizzles;
-import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.session.Retry;
 
@@ -55,10 +55,15 @@ final class SharedNodes {
   private static final int READS_MAX = 200;
 
   private static final int HELD_MAX = 4;
+
+  /** A lock word is the number of the compute server and that of its worker, each from 1. */
+  private static final int HOLDER_SHIFT = 32;
+
   private final CacheContext context;
   private final Worker worker;
   private final NodeLayout layout;
   private final NodeGuard guard;
+  private final DirtyNodes dirty;
   private final Swizzles swizzles;
   private final MemorySegment memory;
   private final VerbList list = new VerbList();
@@ -71,9 +76,15 @@ final class SharedNodes {
     this.worker = context.worker();
     this.layout = server.layout;
     this.guard = server.guard;
+    this.dirty = server.cache.dirty();
     this.swizzles = server.cache.swizzles();
     this.memory = server.cache.memory();
-    this.owner = ((long) (server.number + 1) << 32) | (context.number() + 1);
+    this.owner = ((long) (server.number + 1) << HOLDER_SHIFT) | (context.number() + 1);
+  }
+
+  /** Returns the compute server that holds a lock, -1 if none does. */
+  static int holder(long lock) {
+    return (int) (lock >>> HOLDER_SHIFT) - 1;
   }
 
   /**
@@ -97,8 +108,6 @@ final class SharedNodes {
 
   /**
    * Reads a shared node as {@link #read}, while it is not locked; waits for the holder of its lock.
-   * A split writes the parent before the child, so a reader of the parent's new image must wait for
-   * the child's.
    *
    * @throws StalledException if it stays locked
    */
@@ -120,12 +129,17 @@ final class SharedNodes {
 
   /**
    * Reads a node whose lock the caller holds, as well as its parent's if it has one. So the node
-   * must be the expected one; anything else is damage.
+   * must be the expected one; anything else is damage. What a compute server that is lost has left
+   * wider than that is made so in the pool, too.
    */
   void readLocked(long address, long target, int level, long low, long high) {
     String problem = read(address, target, level);
+    long checksum = NodeLayout.checksum(memory, target);
     if (problem == null) {
-      problem = NodeCheck.fences(layout, memory, target, low, high);
+      problem = guard.narrow(memory, target, low, high);
+    }
+    if (problem == null && NodeLayout.checksum(memory, target) != checksum) {
+      finish(() -> layout.writeImage(worker, target));
     }
     if (problem != null) {
       throw new CorruptNodeException(address, problem);
@@ -159,7 +173,7 @@ final class SharedNodes {
         "a shared node stayed locked: node=%s, holder=computeServer %s worker %s, attempts=%s"
             .formatted(
                 GlobalAddress.toString(address),
-                (holder >>> 32) - 1,
+                holder(holder),
                 (holder & 0xFFFF_FFFFL) - 1,
                 attempts));
   }
@@ -190,8 +204,15 @@ final class SharedNodes {
     return current;
   }
 
-  /** Writes a changed copy to the pool and unlocks the node, as {@link #writeAndUnlock} does. */
-  void publish(long node) {
+  /**
+   * Writes a changed node to the pool. The caller has locked its frame and, if it is shared, has
+   * its remote lock, which {@link #writeAndUnlock} ends.
+   */
+  void publish(long node, boolean isShared) {
+    if (!isShared) {
+      dirty.writeSurely(context, node);
+      return;
+    }
     long image = context.scratchNode(FRESH);
     swizzles.copyUnswizzled(node, image);
     NodeLayout.setChecksum(memory, node, layout.seal(memory, image));

@@ -22,7 +22,11 @@ final class SharedSplits {
    * has room, and the parent is unlocked once the node has room as well, or is split. While the
    * parent is locked, no child is added or removed.
    *
-   * The root pointer is changed by CAS under the lock of the old root.
+   * A split writes the sibling, the parent, the node, as DexSplits does, and unlocks the parent
+   * last: so if this compute server ends meanwhile, its locked node is a child of a node that it
+   * has locked, too, where Burial finds it.
+   *
+   * The root pointer is changed by CAS under the locks of the old and the new root.
    */
 
   private static final int ATTEMPTS_MAX = 10_000;
@@ -144,8 +148,9 @@ final class SharedSplits {
     layout.insert(memory, parent, index + 1, low, siblingAddress);
     layout.seal(memory, parent);
     layout.seal(memory, node);
-    shared.writeAndUnlock(NodeLayout.address(memory, parent), parent);
+    shared.finish(() -> layout.writeImage(worker, parent));
     shared.writeAndUnlock(address, node);
+    shared.unlock(NodeLayout.address(memory, parent));
   }
 
   /**
@@ -166,6 +171,7 @@ final class SharedSplits {
       layout.append(memory, top, least(), address);
       layout.append(memory, top, layout.low(memory, sibling), siblingAddress);
       write(top);
+      shared.lock(topAddress);
     } catch (Throwable e) {
       server.free(context, siblingAddress);
       if (topAddress != GlobalAddress.NULL) {
@@ -179,6 +185,7 @@ final class SharedSplits {
     }
     layout.seal(memory, root);
     shared.writeAndUnlock(address, root);
+    shared.unlock(topAddress);
   }
 
   private void writeOrFree(long image) {

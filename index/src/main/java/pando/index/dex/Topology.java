@@ -8,7 +8,6 @@ import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
-import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
@@ -77,9 +76,14 @@ final class Topology {
           layout.slot(memory, node, i),
           level - 1,
           layout.key(memory, node, i),
-          layout.highOfChild(memory, node, i, key(level)),
+          highOfChild(node, level, i),
           addresses);
     }
+  }
+
+  /** Computes the greatest key of a child of a node that was read at a level. */
+  long highOfChild(long node, int level, int index) {
+    return layout.highOfChild(memory, node, index, key(level));
   }
 
   private long key(int place) {
@@ -88,6 +92,16 @@ final class Topology {
 
   private long least() {
     return layout.least(memory, Long.MIN_VALUE, key(LEAST));
+  }
+
+  /** Returns the least key with a first word. */
+  long least(long first) {
+    return layout.least(memory, first, key(FROM));
+  }
+
+  /** Returns the greatest key with a first word. */
+  long greatest(long first) {
+    return layout.greatest(memory, first, key(TO));
   }
 
   private long greatest() {
@@ -111,6 +125,22 @@ final class Topology {
     }
   }
 
+  /** What is done with the inner nodes on a path, from the root down, before each is read. */
+  interface PathVisitor {
+    /**
+     * Visits a node.
+     *
+     * @param low least key that its parent leads to it for
+     * @param high greatest one
+     */
+    void visit(long address, int level, long low, long high);
+  }
+
+  /** Visits the inner nodes on the path to a key; again if shared nodes changed meanwhile. */
+  void descend(long key, PathVisitor visitor) {
+    walk(() -> leafFence(key, visitor));
+  }
+
   /** Runs a walk down the tree, and repeats it if shared nodes changed meanwhile. */
   private long walk(LongSupplier walk) {
     for (int attempt = 0; ; attempt++) {
@@ -126,16 +156,20 @@ final class Topology {
   }
 
   private long leafFence(long first) {
-    long key = layout.least(memory, first, key(FROM));
+    return leafFence(least(first), (_, _, _, _) -> {});
+  }
+
+  private long leafFence(long key, PathVisitor visitor) {
     long root = change.catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = least();
     long high = greatest();
     for (int level = Catalogue.rootLevel(root); level > 0; level--) {
+      visitor.visit(address, level, low, high);
       long node = read(address, level, low, high);
       int index = layout.floor(memory, node, key);
       low = layout.key(memory, node, index);
-      high = layout.highOfChild(memory, node, index, key(level));
+      high = highOfChild(node, level, index);
       address = layout.slot(memory, node, index);
     }
     return low;
@@ -150,8 +184,8 @@ final class Topology {
   }
 
   private long middle(long from, long to) {
-    long start = layout.least(memory, from, key(FROM));
-    long end = layout.greatest(memory, to, key(TO));
+    long start = least(from);
+    long end = greatest(to);
     long root = change.catalogue().root();
     long address = Catalogue.rootAddress(root);
     long low = least();
@@ -167,7 +201,7 @@ final class Topology {
         middle = layout.first(memory, layout.key(memory, node, first + (separators + 1) / 2));
       }
       low = layout.key(memory, node, first);
-      high = layout.highOfChild(memory, node, first, key(level));
+      high = highOfChild(node, level, first);
       address = layout.slot(memory, node, first);
     }
     return middle;
@@ -176,14 +210,14 @@ final class Topology {
   /**
    * Reads a node and checks it against the fences in its parent; other servers may be writing it.
    */
-  private long read(long address, int level, long low, long high) {
+  long read(long address, int level, long low, long high) {
     long node = layout.offset(level);
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       layout.readImage(worker, address, node);
       problem = guard.check(memory, node, address, level);
       if (problem == null) {
-        problem = NodeCheck.fences(layout, memory, node, low, high);
+        problem = guard.narrow(memory, node, low, high);
       }
       if (problem == null) {
         return node;

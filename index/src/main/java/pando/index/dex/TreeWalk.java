@@ -8,7 +8,6 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 import pando.index.Tree;
-import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 import pando.index.pool.Findings;
@@ -98,7 +97,7 @@ public final class TreeWalk {
     }
     String damage = guard.check(memory, node, address, level);
     if (damage == null) {
-      damage = NodeCheck.fences(layout, memory, node, low, high);
+      damage = guard.narrow(memory, node, low, high);
     }
     if (damage != null) {
       findings.problem(address, damage);

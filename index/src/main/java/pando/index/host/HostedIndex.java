@@ -233,6 +233,11 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
       }
       changes.setCurrent(table);
       start(change);
+      for (S server : members.servers()) {
+        if (options.isPartitioned() && table.hasServer(server.number)) {
+          bury(change, server.number);
+        }
+      }
       long root = change.catalogue().root();
       members.servers().forEach(server -> server.open(change.catalogue(), root));
     });
@@ -601,6 +606,12 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   protected Parting partLost(PoolChange change, S heir, int lost) {
     throw unmovable();
   }
+
+  /**
+   * Ends what a compute server was doing to the pool that is lost, or that an earlier process was,
+   * so that others can go on. It still has its range. Can be done again. Default: nothing.
+   */
+  protected void bury(PoolChange change, int lost) {}
 
   /** Returns the exception for the case that ranges of this system do not move. */
   private UnsupportedOperationException unmovable() {

@@ -326,6 +326,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
       S taking = members.local(heir);
       if (change.before().hasServer(lost)) {
         Partitioning after = change.before().withRangeGiven(change.rangeOfServer(lost), heir);
+        index.bury(opened, lost);
         give(opened, taking, heir, () -> index.partLost(opened, taking, lost), _ -> after);
       }
       return true;

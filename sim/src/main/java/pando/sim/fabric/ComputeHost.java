@@ -39,7 +39,7 @@ public final class ComputeHost {
     this.faults = faults;
     this.yieldShare = yieldShare;
     this.fencer = fencer;
-    this.identity = new FabricIdentity(simulation, new ComputeServer(number, 1));
+    this.identity = new FabricIdentity(simulation, new ComputeServer(number, 1), false);
     this.random = simulation.fork();
   }
 
@@ -93,10 +93,12 @@ public final class ComputeHost {
   /**
    * Lets faults strike when a client posts verbs.
    *
-   * @return the number of verbs that it still posts: all, or a random number if the machine crashes
+   * @param sender in whose name; a process crashes alone, not with the machine
+   * @return the number of verbs that it still posts: all, or a random number if it crashes
    */
-  int strike(Client client, int verbs) {
+  int strike(Client client, FabricIdentity sender, int verbs) {
     checkUp();
+    sender.checkUp();
     long pause = faults.picosOf(Fault.PAUSE);
     if (pause > 0) {
       sleep(client, pause);
@@ -107,11 +109,18 @@ public final class ComputeHost {
       identity.beginRenewal();
       simulation.spawn(client.now(), "fence-" + number, new Resource(), () -> {}, this::beFenced);
     }
-    if (faults.strikes(Fault.CRASH_COMPUTE)) {
-      crashed = true;
-      return (int) faults.draw(verbs + 1L);
+    return crashes(sender) ? (int) faults.draw(verbs + 1L) : verbs;
+  }
+
+  private boolean crashes(FabricIdentity sender) {
+    if (sender.isProcess()) {
+      if (faults.strikesAgain(Fault.CRASH_COMPUTE)) {
+        sender.crash();
+      }
+      return sender.isCrashed();
     }
-    return verbs;
+    crashed = faults.strikes(Fault.CRASH_COMPUTE);
+    return crashed;
   }
 
   private void beFenced() {

@@ -3,19 +3,47 @@ package pando.sim.fabric;
 import java.util.ArrayList;
 import java.util.List;
 import pando.fabric.ComputeServer;
+import pando.fabric.FencedException;
 import pando.sim.time.Client;
 import pando.sim.time.Simulation;
 
-/** The name of a fabric, whose epoch a renewal replaces by the next one. */
+/**
+ * The name of a fabric, whose epoch a renewal replaces by the next one; or that of a process, which
+ * may crash.
+ */
 final class FabricIdentity {
   private final Simulation simulation;
   private final List<Client> waiting = new ArrayList<>();
+  private final boolean isProcess;
   private ComputeServer name;
   private boolean renewing;
+  private boolean crashed;
 
-  FabricIdentity(Simulation simulation, ComputeServer name) {
+  FabricIdentity(Simulation simulation, ComputeServer name, boolean isProcess) {
     this.simulation = simulation;
     this.name = name;
+    this.isProcess = isProcess;
+  }
+
+  /** Returns whether it is that of a process, of which the machine may have several. */
+  boolean isProcess() {
+    return isProcess;
+  }
+
+  /** Has the process crash: its threads go on, but nothing of what they do is seen any more. */
+  void crash() {
+    crashed = true;
+  }
+
+  boolean isCrashed() {
+    return crashed;
+  }
+
+  /** Throws {@link FencedException} if the process has crashed. */
+  void checkUp() {
+    if (crashed) {
+      throw new FencedException("this process has crashed: " + name);
+    }
   }
 
   ComputeServer name() {

@@ -31,9 +31,6 @@ public final class SimFabric implements Fabric {
   private final FabricIdentity identity;
   private final Fencer fencer;
 
-  /** Whether the fabric was opened under a name of its own. */
-  private final boolean isNamed;
-
   /** The least epochs by which this fabric has fenced. */
   private final long[] fenced = new long[ComputeServer.NUMBER_MAX + 1];
 
@@ -42,14 +39,13 @@ public final class SimFabric implements Fabric {
 
   /** Connects a compute server to the pool. */
   public SimFabric(SimPool pool, ComputeHost host) {
-    this(pool, host, host.identity(), false);
+    this(pool, host, host.identity());
   }
 
-  private SimFabric(SimPool pool, ComputeHost host, FabricIdentity identity, boolean isNamed) {
+  private SimFabric(SimPool pool, ComputeHost host, FabricIdentity identity) {
     this.pool = pool;
     this.host = host;
     this.identity = identity;
-    this.isNamed = isNamed;
     this.fencer = new Fencer(pool, host.simulation(), host.number());
     Fabric memory = pool.memory();
     this.dramBytes =
@@ -63,8 +59,12 @@ public final class SimFabric implements Fabric {
    */
   public SimFabric as(ComputeServer name) {
     pool.fences().checkAccepted(name);
-    FabricIdentity other = new FabricIdentity(host.simulation(), name);
-    return new SimFabric(pool, host, other, true);
+    return new SimFabric(pool, host, new FabricIdentity(host.simulation(), name, true));
+  }
+
+  /** Returns whether the process has crashed whose fabric it is. */
+  public boolean isCrashed() {
+    return identity.isCrashed();
   }
 
   @Override
@@ -132,12 +132,14 @@ public final class SimFabric implements Fabric {
 
   @Override
   public long process() {
-    return isNamed ? identity.name().process() : (host.number() + 1L) << (PROCESS_BITS / 2);
+    return identity.isProcess()
+        ? identity.name().process()
+        : (host.number() + 1L) << (PROCESS_BITS / 2);
   }
 
   @Override
   public boolean isGone(long process) {
-    return isNamed
+    return identity.isProcess()
         ? fenced[ComputeServer.numberOf(process)] > ComputeServer.epochOf(process)
         : pool.isCrashed().test((int) (process >>> (PROCESS_BITS / 2)) - 1);
   }

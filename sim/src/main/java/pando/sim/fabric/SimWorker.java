@@ -221,11 +221,12 @@ final class SimWorker extends ListWorker {
     if (client == null) {
       applyNow(count);
     } else if (count > 0) {
-      int posted = host.strike(client, count);
-      if (posted == 0) {
-        host.checkUp();
+      int posted = host.strike(client, identity, count);
+      if (posted > 0) {
+        messages.post(client, posted);
       }
-      messages.post(client, posted);
+      host.checkUp();
+      identity.checkUp();
     }
   }
 

@@ -57,7 +57,10 @@ public enum Fault {
   CUT(0.0005, 3_000_000),
   /** No memory server has a chunk left for a while. Its probability is per allocation. */
   FULL_POOL(0.2, 2_000_000),
-  /** A compute server dies at a verb, or in the middle of a list. Once in a run. */
+  /**
+   * A compute server dies at a verb, or in the middle of a list. Once in a run, but for processes
+   * that have names of their own.
+   */
   CRASH_COMPUTE(0.0005, 0),
   /** A memory server dies and comes back with its memory. Once in a run. */
   CRASH_MEMORY(0.0002, 10_000_000),

@@ -25,19 +25,18 @@ import org.jspecify.annotations.Nullable;
  *   CLIENT START unknown replace KEY STORED EXPECTED
  *   CLIENT START unknown remove-expected KEY EXPECTED
  *   CLIENT START END scan FROM TO = KEY:VALUE ...
- *   lost START END LEAST GREATEST [damaged]
+ *   lost START END LEAST GREATEST [since TIME]
  * </pre>
  *
  * <p>Behind {@code =} is the value before the operation, or the result of a scan, which descends
  * where FROM is above TO. {@code lost} are changes of a range that a compute server had not written
- * back, with {@code damaged} perhaps keys, too. The end {@code unknown} marks an operation whose
- * outcome the client never learned.
+ * back; with {@code since}, none that had ended before that time. The end {@code unknown} marks an
+ * operation whose outcome the client never learned.
  */
 public final class HistoryText {
   private static final String NONE = "none";
   private static final String UNKNOWN = "unknown";
   private static final String LOST = "lost";
-  private static final String DAMAGED = "damaged";
   private static final String SINCE = "since";
 
   private HistoryText() {}
@@ -80,8 +79,7 @@ public final class HistoryText {
   private static String line(Loss loss) {
     String line =
         "%s %d %d %d %d".formatted(LOST, loss.start(), loss.end(), loss.least(), loss.greatest());
-    String bounded = loss.since() == Loss.EVER ? line : line + " " + SINCE + " " + loss.since();
-    return loss.damages() ? bounded + " " + DAMAGED : bounded;
+    return loss.since() == Loss.EVER ? line : line + " " + SINCE + " " + loss.since();
   }
 
   private static String line(Scan scan) {
@@ -187,11 +185,7 @@ public final class HistoryText {
       tokens.expect(SINCE);
       since = tokens.number();
     }
-    boolean damages = tokens.hasNext();
-    if (damages) {
-      tokens.expect(DAMAGED);
-    }
-    return new Loss(start, end, least, greatest, since, damages);
+    return new Loss(start, end, least, greatest, since);
   }
 
   private static Scan scan(int client, long start, long end, Tokens tokens) {

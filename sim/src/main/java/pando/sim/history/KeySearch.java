@@ -136,9 +136,6 @@ final class KeySearch {
           }
         }
       }
-      if (loss.damages()) {
-        values.add(null);
-      }
       valuesAfter.put(loss, values);
     }
   }

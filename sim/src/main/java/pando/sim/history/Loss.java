@@ -10,9 +10,8 @@ package pando.sim.history;
  * @param greatest last key of the range
  * @param since time of which the changes are not lost that had ended before; {@link #EVER} if all
  *     may be
- * @param damages whether a key may also be gone that was there all the time
  */
-public record Loss(long start, long end, long least, long greatest, long since, boolean damages) {
+public record Loss(long start, long end, long least, long greatest, long since) {
   /** The time since which changes may be lost, if all may be. */
   public static final long EVER = 0;
 

@@ -36,11 +36,14 @@ public final class Faults {
 
   /** Decides whether a fault strikes, and counts it. */
   public boolean strikes(Fault fault) {
+    boolean struck = counts.getOrDefault(fault, 0) > 0;
+    return !(struck && fault.strikesOnce()) && strikesAgain(fault);
+  }
+
+  /** As {@link #strikes}, also of a fault that strikes once, and has struck. */
+  public boolean strikesAgain(Fault fault) {
     int struck = counts.getOrDefault(fault, NEVER);
-    if (!armed
-        || struck == NEVER
-        || (struck > 0 && fault.strikesOnce())
-        || random.nextDouble() >= fault.chance()) {
+    if (!armed || struck == NEVER || random.nextDouble() >= fault.chance()) {
       return false;
     }
     counts.put(fault, struck + 1);

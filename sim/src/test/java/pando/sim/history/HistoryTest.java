@@ -54,7 +54,6 @@ class HistoryTest {
         "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 0 4 \n 0 5 6 get 1 = 10",
         "0 1 2 put 1 5 = none \n lost 3 9 0 4 \n 0 5 6 get 1 = 5 \n 0 7 8 get 1 = none",
         "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 3 9 0 4 \n 0 10 11 get 1 = 5",
-        "initial 1 10 \n lost 3 9 0 4 damaged \n 0 10 11 get 1 = none",
         "initial 1 10 \n 0 1 2 put 1 5 = 10 \n lost 5 9 0 4 since 2 \n 0 10 11 get 1 = 5",
         "initial 1 10 \n 0 1 3 put 1 5 = 10 \n lost 5 9 0 4 since 2 \n 0 10 11 get 1 = 10",
         // Two expect the same value, and one is first.
@@ -191,7 +190,7 @@ class HistoryTest {
         4 7 8 scan -9 9 = -5:0 3:4
         4 7 8 scan 9 -9 = 3:4 -5:0
         lost 5 6 -9 9
-        lost 7 8 0 9 since 3 damaged
+        lost 7 8 0 9 since 3
         """;
     StringWriter written = new StringWriter();
     HistoryText.write(read(text), written);

@@ -158,16 +158,17 @@ final class Cooler {
   /**
    * Writes a locked node back if it is dirty, and unswizzles its parent's pointer to it. Returns
    * {@code false} if the node is pinned, not HOT, has a cached child, or could not be written back,
-   * or if the parent is locked.
+   * or if the parent is locked or must be written before.
    */
   private boolean detachForCooling(CacheContext context, long node) {
+    long parent = Frames.parent(memory, node);
     if (Frames.state(memory, node) != Frames.HOT
         || Frames.pins(memory, node) != 0
         || swizzles.child(context.random, node) != Frames.NONE
+        || (parent != Frames.NONE && Frames.isDirty(memory, parent))
         || !writeBack(context, node)) {
       return false;
     }
-    long parent = Frames.parent(memory, node);
     return parent == Frames.NONE || swizzles.unswizzle(parent, node);
   }
 

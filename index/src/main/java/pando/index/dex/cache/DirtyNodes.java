@@ -1,10 +1,11 @@
 package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.MemoryServerLostException;
+import pando.fabric.PandoException;
 import pando.index.dex.node.NodeLayout;
 import pando.index.session.Marks;
+import pando.index.session.Retry;
 
 /**
  * The nodes of a cache that differ from their images in the pool, and how they are written back.
@@ -13,11 +14,10 @@ import pando.index.session.Marks;
  */
 public final class DirtyNodes {
   /*
-   * A private split or merge changes three cached nodes. If the images go to the pool in any order,
-   * a process that is lost between two of them leaves entries there that no node leads to. So in a
-   * sweep a new sibling, or a neighbour that has taken entries, goes before the parent, and a node
-   * that has given entries away goes behind it. Where locks of operations stand in the way, the
-   * node is left for later.
+   * These are leaves: a split or a merge writes inner nodes at once. Only where such a WRITE has
+   * failed is an inner node dirty, and goes to the pool before its children, which may have given
+   * entries to a sibling that it alone leads to. Where locks of operations stand in the way, a node
+   * is left for later.
    *
    * Each image is written under the lock of its frame, from a copy.
    */
@@ -27,9 +27,6 @@ public final class DirtyNodes {
   private final Swizzles swizzles;
   private final Marks marks;
 
-  /** How often entries have moved to another node. */
-  private final AtomicLong moves = new AtomicLong();
-
   DirtyNodes(MemorySegment memory, NodeLayout layout, Swizzles swizzles, int frames) {
     this.memory = memory;
     this.layout = layout;
@@ -37,33 +34,9 @@ public final class DirtyNodes {
     this.marks = new Marks(frames);
   }
 
-  /** Marks the entries of a locked node as changed. */
+  /** Marks a locked node as changed. */
   public void add(long node) {
-    if (!Frames.isDirty(memory, node)) {
-      Frames.setDirty(memory, node, Frames.DIRTY);
-    }
-    marks.set(layout.number(node));
-  }
-
-  /** Marks a locked node as new, or as one that has taken entries of a neighbour. */
-  public void addTaker(long node) {
-    Frames.setDirty(memory, node, Frames.DIRTY_BEFORE_PARENT);
-    marks.set(layout.number(node));
-    moves.incrementAndGet();
-  }
-
-  /**
-   * Returns how often entries have moved to another node. A sweep may already be past that node.
-   */
-  public long moves() {
-    return moves.get();
-  }
-
-  /** Marks a locked node as one that has given entries to a new sibling. */
-  public void addGiver(long node) {
-    if (Frames.dirty(memory, node) != Frames.DIRTY_BEFORE_PARENT) {
-      Frames.setDirty(memory, node, Frames.DIRTY_BEHIND_PARENT);
-    }
+    Frames.setDirty(memory, node);
     marks.set(layout.number(node));
   }
 
@@ -83,7 +56,7 @@ public final class DirtyNodes {
   }
 
   /**
-   * Writes the node of a frame back, with those that must be there before it.
+   * Writes the node of a frame back, behind its parent.
    *
    * @return whether it is not dirty; {@code false} where locks stand in the way
    */
@@ -108,50 +81,41 @@ public final class DirtyNodes {
   }
 
   private boolean writeLocked(CacheContext context, long node) {
-    int dirty = Frames.dirty(memory, node);
-    if (dirty == Frames.CLEAN || Frames.state(memory, node) != Frames.HOT) {
+    if (!Frames.isDirty(memory, node) || Frames.state(memory, node) != Frames.HOT) {
       return true;
     }
-    if (dirty == Frames.DIRTY_BEHIND_PARENT && !writeParent(context, node)) {
-      return false;
-    }
-    if (!writeTakers(context, node)) {
+    if (!writeParent(context, node)) {
       return false;
     }
     writeImage(context, node);
     return true;
   }
 
+  /**
+   * Returns {@code true} also if the parent is lost with its memory server: nobody waits for it.
+   */
   private boolean writeParent(CacheContext context, long node) {
     long parent = Frames.parent(memory, node);
-    return parent == Frames.NONE || !Frames.isDirty(memory, parent) || writeOther(context, parent);
-  }
-
-  /** Writes the cached children that must be in the pool before a pointer to them is. */
-  private boolean writeTakers(CacheContext context, long node) {
-    if (NodeLayout.level(memory, node) == 0) {
+    try {
+      return parent == Frames.NONE
+          || !Frames.isDirty(memory, parent)
+          || writeUnlocked(context, parent);
+    } catch (MemoryServerLostException e) {
       return true;
     }
-    boolean all = true;
-    int count = NodeLayout.count(memory, node);
-    for (int i = 0; i < count; i++) {
-      long child = swizzles.cachedChild(node, i);
-      if (child != Frames.NONE && Frames.dirty(memory, child) == Frames.DIRTY_BEFORE_PARENT) {
-        all &= writeOther(context, child);
-      }
-    }
-    return all;
   }
 
   /**
-   * Writes a node that must be in the pool before another one. Returns {@code true} also if its
-   * memory server is lost: the other one does not wait for it.
+   * Writes a changed node that the caller has locked; it stays dirty if that fails.
+   *
+   * @throws pando.fabric.PandoException as {@link Retry#untilDone} does
    */
-  private boolean writeOther(CacheContext context, long node) {
+  public void writeSurely(CacheContext context, long node) {
+    add(node);
     try {
-      return writeUnlocked(context, node);
-    } catch (MemoryServerLostException e) {
-      return true;
+      writeImage(context, node);
+    } catch (PandoException | Error e) {
+      Retry.untilDone(context.worker, () -> writeImage(context, node));
     }
   }
 
@@ -166,7 +130,7 @@ public final class DirtyNodes {
     swizzles.copyUnswizzled(node, copy);
     layout.seal(memory, copy);
     layout.writeImage(context.worker, copy);
-    Frames.setDirty(memory, node, Frames.CLEAN);
+    Frames.setClean(memory, node);
     context.writeBacks++;
   }
 }

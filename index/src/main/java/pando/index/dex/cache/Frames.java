@@ -37,18 +37,6 @@ public final class Frames {
   /** State: the frame holds the anchor above the root, which is never evicted. */
   public static final int ANCHORED = 3;
 
-  /** The node is as its image in the pool. */
-  public static final int CLEAN = 0;
-
-  /** The node differs from its image in the pool. */
-  public static final int DIRTY = 1;
-
-  /** The same, and its image is to be there before its parent's. */
-  public static final int DIRTY_BEFORE_PARENT = 2;
-
-  /** The same, and its parent's image is to be there before its own. */
-  public static final int DIRTY_BEHIND_PARENT = 3;
-
   /** No frame. */
   public static final long NONE = -1;
 
@@ -142,22 +130,17 @@ public final class Frames {
 
   /** Returns whether the node differs from its image in the pool. */
   public static boolean isDirty(MemorySegment memory, long node) {
-    return dirty(memory, node) != CLEAN;
+    return (int) INT.get(memory, node + NodeLayout.DIRTY) != 0;
   }
 
-  /** Returns how the node differs from its image in the pool. */
-  static int dirty(MemorySegment memory, long node) {
-    return (int) INT.get(memory, node + NodeLayout.DIRTY);
-  }
-
-  /** Sets how the node differs from its image in the pool. */
-  static void setDirty(MemorySegment memory, long node, int dirty) {
-    INT.set(memory, node + NodeLayout.DIRTY, dirty);
+  /** Marks the node as different from its image in the pool. */
+  static void setDirty(MemorySegment memory, long node) {
+    INT.set(memory, node + NodeLayout.DIRTY, 1);
   }
 
   /** Marks the node as equal to its image in the pool. */
   public static void setClean(MemorySegment memory, long node) {
-    setDirty(memory, node, CLEAN);
+    INT.set(memory, node + NodeLayout.DIRTY, 0);
   }
 
   /** Returns the frame of the parent that has a swizzled pointer to this node, or {@link #NONE}. */

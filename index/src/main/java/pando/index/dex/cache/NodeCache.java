@@ -480,12 +480,8 @@ public final class NodeCache implements AutoCloseable {
   public void flush(CacheContext context) {
     @Nullable PandoException failure = null;
     for (int frame = 1; frame < free.end(); frame++) {
-      long node = layout.offset(frame);
-      if (Frames.state(memory, node) != Frames.HOT || !Frames.isDirty(memory, node)) {
-        continue;
-      }
       try {
-        dirty.writeImage(context, node);
+        dirty.write(context, frame);
       } catch (MemoryServerLostException | FencedException | UnknownOutcomeException e) {
         failure = failure instanceof UnknownOutcomeException ? failure : e;
       }

@@ -75,14 +75,6 @@ public final class Swizzles {
     return Frames.NONE;
   }
 
-  /**
-   * Returns the child to which an entry of a node has a swizzled pointer, or {@link Frames#NONE}.
-   */
-  long cachedChild(long node, int index) {
-    long pointer = layout.slot(memory, node, index);
-    return GlobalAddress.isSwizzled(pointer) ? GlobalAddress.frame(pointer) : Frames.NONE;
-  }
-
   /** Sets the parent of the cached children that have moved to a node with some of its entries. */
   public void reparent(long node, int from, int entries) {
     if (NodeLayout.level(memory, node) == 0) {

@@ -439,6 +439,17 @@ public abstract sealed class NodeLayout permits WideLayout, WordLayout {
     setHighBefore(memory, node, low);
   }
 
+  /** Cuts off what a node has below and above fences that lie within its own. */
+  public final void narrow(MemorySegment memory, long node, long low, long high) {
+    int end = floor(memory, node, high) + 1;
+    int start = floor(memory, node, low);
+    start = holds(memory, node, start, low) ? start : start + 1;
+    copyEntries(memory, node, start, node, 0, end - start);
+    setCount(memory, node, end - start);
+    setLow(memory, node, low);
+    setHigh(memory, node, high);
+  }
+
   /**
    * Returns a key that separates an entry from the one before it. In a leaf it is the least with
    * its first word, if it can be, so that a range of keys can begin there.
