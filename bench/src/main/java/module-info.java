@@ -15,6 +15,7 @@ module pando.bench {
   requires pando.client;
   requires pando.cluster;
   requires pando.doors;
+  requires pando.durable;
   requires pando.index;
   requires pando.map;
   requires pando.metrics;

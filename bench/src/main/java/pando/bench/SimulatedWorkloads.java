@@ -13,6 +13,7 @@ import pando.bench.workload.Workload;
 import pando.cli.option.CacheSize;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
+import pando.cluster.LogMode;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.sim.ClusterOptions;
@@ -79,7 +80,13 @@ final class SimulatedWorkloads {
                 workload.distribution(distribution),
                 draw.theta(),
                 simulation.nanos());
-        plans.add(new IndexPlan(sim, options, workload, load.fill(), draw.warmup(), 0));
+        boolean isLogged = simulation.log() == LogMode.MEMORY;
+        plans.add(
+            Ranges.accepted(
+                spec,
+                () ->
+                    new IndexPlan(
+                        sim, options, workload, load.fill(), draw.warmup(), 0, isLogged)));
       }
     }
   }

@@ -14,7 +14,7 @@ enum SimulationMode {
       4,
       4,
       36,
-      "--workload, --distribution, --theta, --warmup, --records, --keys, --fill, --duration,"
+      "--workload, --distribution, --theta, --warmup, --records, --keys, --fill, --duration, --log,"
           + " --processor-threads, --own-cards, --threads, --coroutines, --cache"),
 
   /** Locks alone. */

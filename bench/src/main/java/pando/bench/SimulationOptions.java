@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.bench.simulate.LockKind;
+import pando.cli.option.Choices;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
+import pando.cluster.LogMode;
 import pando.fabric.server.PoolOptions;
 import pando.sim.ClusterOptions;
 import pando.sim.NetworkKind;
@@ -89,6 +91,16 @@ final class SimulationOptions {
   private List<LockKind> lockKinds;
 
   @Option(
+      names = "--log",
+      paramLabel = "NAME",
+      defaultValue = "none",
+      converter = Choices.LogConverter.class,
+      description =
+          "memory: memory servers hold a log of what changes, as in clusters; none (default:"
+              + " ${DEFAULT-VALUE}).")
+  private LogMode log;
+
+  @Option(
       names = "--duration",
       paramLabel = "TIME",
       defaultValue = "20ms",
@@ -112,6 +124,10 @@ final class SimulationOptions {
 
   NetworkKind network() {
     return network;
+  }
+
+  LogMode log() {
+    return log;
   }
 
   /** Returns the numbers of threads to run with. */

@@ -44,13 +44,11 @@ import pando.index.Partitioning;
 import pando.index.ServedOptions;
 import pando.metrics.PandoHttp;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Runs a compute server of a cluster until it is interrupted, removed or lost. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -144,12 +142,12 @@ final class ComputeServerCommand implements Callable<Integer> {
   @Option(
       names = "--log",
       paramLabel = "MODE",
-      converter = LogConverter.class,
+      converter = Choices.LogConverter.class,
       description = {
         "Where compute servers log changes that the pool may lack; that of the first compute server"
             + " counts (default: memory).",
         "memory: in the memory of memory servers 0 and 1; nothing acknowledged is lost with a"
-            + " compute server. For orca and byte-strings.",
+            + " compute server. For byte-strings, orca, and dex with keys of 8 bytes.",
         "none: nowhere."
       })
   private @Nullable LogMode log;
@@ -337,17 +335,5 @@ final class ComputeServerCommand implements Callable<Integer> {
           "with TLS, --tls-admin-cert and --tls-admin-key are needed, to fence what is lost");
     }
     return tcp.withFencing(Authentication.tls(adminCert, adminKey, own.authorities()));
-  }
-
-  /** Reads where changes are logged. */
-  static final class LogConverter implements ITypeConverter<LogMode> {
-    @Override
-    public LogMode convert(String text) {
-      try {
-        return LogMode.of(text);
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(String.valueOf(e.getMessage()));
-      }
-    }
   }
 }

@@ -79,6 +79,11 @@ public interface Fabric extends AutoCloseable {
    */
   BackgroundTask background(String name, BooleanSupplier step);
 
+  /** As {@link #background}, of a task that does little but issue verbs: simulated, it is quick. */
+  default BackgroundTask sender(String name, BooleanSupplier step) {
+    return background(name, step);
+  }
+
   /**
    * Opens a lane, which keeps the operations of many sessions under way in one platform thread.
    * Closing the fabric does not end it.

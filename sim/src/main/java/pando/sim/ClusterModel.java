@@ -54,6 +54,7 @@ public final class ClusterModel {
     SPACE_CALL_NANOS(300, "processor time of a memory server for a CALL about space"),
     OPERATION_NANOS(500, "processor time of an operation, all searches included"),
     STEP_NANOS(30_000, "processor time of a step of a background task, such as training a model"),
+    SENDER_STEP_NANOS(500, "the same of a task that does little but issue verbs"),
     TIMEOUT_NANOS(1e6, "until a verb to a server that is down fails");
 
     private final double initial;

@@ -174,7 +174,7 @@ record Lab(
             THETA,
             load.times().nanos());
     return new IndexPlan(
-        sim, index, load.workload(), fill, warmup(index, load), load.times().splitNanos());
+        sim, index, load.workload(), fill, warmup(index, load), load.times().splitNanos(), false);
   }
 
   private static IndexSystem system(IndexOptions index) {

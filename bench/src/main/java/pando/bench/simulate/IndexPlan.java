@@ -16,9 +16,17 @@ import pando.sim.ClusterModel;
  * @param warmup operations before those that are simulated, which take no time
  * @param splitNanos after so much of the time that is measured, the first compute server of DEX
  *     gives about half of its range to a new one in the same process; 0 if none does
+ * @param isLogged whether memory servers hold a log of the changes that are simulated, as in a
+ *     cluster
  */
 public record IndexPlan(
-    SimPlan sim, IndexOptions index, Workload workload, double fill, long warmup, long splitNanos) {
+    SimPlan sim,
+    IndexOptions index,
+    Workload workload,
+    double fill,
+    long warmup,
+    long splitNanos,
+    boolean isLogged) {
   private static final String WRITE_BACK = "write-back-interval";
 
   /**
@@ -34,6 +42,10 @@ public record IndexPlan(
       throw new IllegalArgumentException(
           "only compute servers of DEX are split: index=%s, splitNanos=%s"
               .formatted(index.system(), splitNanos));
+    }
+    if (isLogged && !index.isLogged()) {
+      throw new IllegalArgumentException(
+          "compute servers of this system log nothing: index=" + index.system());
     }
   }
 

@@ -1,7 +1,9 @@
 package pando.bench.simulate;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import pando.bench.records.Records;
 import pando.bench.run.Footprint;
 import pando.bench.run.ScanCheck;
@@ -10,6 +12,8 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Inserts;
 import pando.bench.workload.OperationStream;
 import pando.cli.text.Progress;
+import pando.durable.ClusterLog;
+import pando.fabric.ComputeServer;
 import pando.fabric.VerbCounters;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioning;
@@ -24,7 +28,13 @@ import pando.sim.Cluster;
  */
 public final class IndexRun implements AutoCloseable {
   private static final long SETTLING_NANOS = 500_000;
+  private static final long CLOSE_NANOS_MAX = 1_000_000_000_000L;
   private static final int BATCH = 64;
+
+  /** Counts runs with logs, as all runs on one tree share what its memory servers hold. */
+  private static final AtomicLong LOGS = new AtomicLong();
+
+  private static final Duration PASS_REST = Duration.ofSeconds(10);
 
   private final IndexPlan plan;
   private final SimPlan sim;
@@ -61,7 +71,18 @@ public final class IndexRun implements AutoCloseable {
 
   @Override
   public void close() {
+    if (plan.isLogged()) {
+      closeLogged();
+    }
     Closing.all(indexes.stream().<Runnable>map(index -> index::close).toList());
+  }
+
+  /** In virtual time, in which the holders are told that the pool has all. */
+  private void closeLogged() {
+    for (int server = 0; server < indexes.size(); server++) {
+      cluster.core(server).spawn("close-" + server, indexes.get(server)::close);
+    }
+    cluster.runWithoutFaults(CLOSE_NANOS_MAX, Long.MAX_VALUE);
   }
 
   private SimResult run() {
@@ -76,6 +97,9 @@ public final class IndexRun implements AutoCloseable {
       addClients(server, draw);
     }
     warmUp();
+    if (plan.isLogged()) {
+      beginLogs();
+    }
     if (plan.splitNanos() > 0) {
       cluster.core(0).spawn("split", this::split);
     }
@@ -114,6 +138,24 @@ public final class IndexRun implements AutoCloseable {
               high,
               plan.workload().keysAtOnce(),
               meter));
+    }
+  }
+
+  /** Outside of virtual time nobody would send what is logged. */
+  private void beginLogs() {
+    long epoch = LOGS.incrementAndGet();
+    for (int server = 0; server < indexes.size(); server++) {
+      ClusterLog.Opened opened =
+          ClusterLog.open(
+              indexes.get(server),
+              new ComputeServer(server, epoch),
+              _ -> false,
+              PASS_REST,
+              () -> {});
+      indexes.set(server, (RangeIndex) opened.index());
+    }
+    for (int client = 0; client < clients.size(); client++) {
+      clients.get(client).useInstead(indexes.get(sim.serverOf(client))::session);
     }
   }
 

@@ -1,5 +1,6 @@
 package pando.bench.simulate;
 
+import java.util.function.Supplier;
 import pando.bench.records.Records;
 import pando.bench.run.ScanCheck;
 import pando.bench.workload.Batch;
@@ -21,7 +22,7 @@ final class SimClient {
 
   private final int number;
   private final Cluster cluster;
-  private final Session session;
+  private Session session;
   private final OperationStream stream;
   private final Sequences sequences;
   private final ScanCheck scans;
@@ -59,6 +60,12 @@ final class SimClient {
     this.scanEnd = scanEnd;
     this.keysAtOnce = keysAtOnce;
     this.meter = meter;
+  }
+
+  /** Goes on with another session; the one before is closed. */
+  void useInstead(Supplier<? extends Session> other) {
+    session.close();
+    session = other.get();
   }
 
   /** Runs operations that are not measured. */

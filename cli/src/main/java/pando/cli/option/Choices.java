@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import pando.cluster.LogMode;
 import pando.index.IndexSystem;
 import pando.index.Systems;
 
@@ -64,6 +65,13 @@ public final class Choices {
   public static final class FabricConverter extends NameConverter<FabricKind> {
     public FabricConverter() {
       super(FabricKind.values());
+    }
+  }
+
+  /** Reads where changes are logged. */
+  public static final class LogConverter extends NameConverter<LogMode> {
+    public LogConverter() {
+      super(LogMode.values());
     }
   }
 }

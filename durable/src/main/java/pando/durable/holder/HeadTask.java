@@ -36,7 +36,7 @@ public final class HeadTask implements AutoCloseable {
     this.log = log;
     this.flush = flush;
     this.restNanos = rest.toNanos();
-    this.task = fabric.background("pando-log-head", this::step);
+    this.task = fabric.sender("pando-log-head", this::step);
     log.setHeadTask(this);
   }
 

@@ -68,7 +68,7 @@ final class LogPump {
     this.fabric = fabric;
     this.name = name;
     this.holder = holder;
-    this.task = fabric.background("pando-log-pump-" + holder, this::step);
+    this.task = fabric.sender("pando-log-pump-" + holder, this::step);
   }
 
   int holder() {

@@ -219,11 +219,11 @@ class HeldLogTest {
     other.fence(1, 2);
     long place = append(log, record, 2, 20);
     assertThatThrownBy(() -> log.awaitSynced(place)).isInstanceOf(LogFailedException.class);
-    assertThat(failures).hasValue(1);
     assertThatThrownBy(() -> log.reserve(32)).isInstanceOf(LogFailedException.class);
     end(other, 1, 2);
     assertThat(replay(other)).containsOnly(Map.entry(1L, 10L));
     log.close();
+    assertThat(failures).hasValue(1);
   }
 
   @Test

@@ -112,8 +112,16 @@ public final class SimFabric implements Fabric {
 
   @Override
   public BackgroundTask background(String task, BooleanSupplier step) {
-    SimTask resting =
-        SimTask.resting(host, task, step, pool.model().picos(ClusterModel.Constant.STEP_NANOS));
+    return resting(task, step, ClusterModel.Constant.STEP_NANOS);
+  }
+
+  @Override
+  public BackgroundTask sender(String task, BooleanSupplier step) {
+    return resting(task, step, ClusterModel.Constant.SENDER_STEP_NANOS);
+  }
+
+  private SimTask resting(String task, BooleanSupplier step, ClusterModel.Constant stepTime) {
+    SimTask resting = SimTask.resting(host, task, step, pool.model().picos(stepTime));
     tasks.add(resting);
     return resting;
   }
