@@ -63,7 +63,7 @@ class ComputeServerProcessTest {
   private static final Duration WAIT = Duration.ofSeconds(30);
   private static final InetSocketAddress ANY =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-  private static final PoolOptions POOL =
+  private final PoolOptions poolOptions =
       PoolOptions.defaults().withBytesPerServer(16 << 20).withHandlers(Systems.handlers());
   private static final IndexOptions OPTIONS =
       DexOptions.defaults()
@@ -92,9 +92,9 @@ class ComputeServerProcessTest {
         MemoryServerProcess.start(
             sessions,
             number,
-            POOL.bytesPerServer(),
+            poolOptions.bytesPerServer(),
             Duration.ofMillis(300),
-            () -> TcpMemoryServer.start(ANY, number, POOL, Authentication.none()));
+            () -> TcpMemoryServer.start(ANY, number, poolOptions, Authentication.none()));
     closing.add(server);
     return server;
   }
