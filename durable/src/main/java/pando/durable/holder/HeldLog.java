@@ -42,10 +42,8 @@ public final class HeldLog implements RecordLog, AutoCloseable {
    * whatever was appended before it began.
    *
    * A compute server that is lost is fenced at all memory servers before anybody looks at its log.
-   * So the log grows no more, and its end is the place up to which all holders in force have it:
-   * whatever was acknowledged is before that. The heir sets the end at all holders before it
-   * writes the partition table, and replays the log before it serves the range (Inheritance). A
-   * second attempt finds the same end.
+   * So the log grows no more. The heir sets an end at all holders before it writes the partition
+   * table, and replays the log before it serves the range (Holders, Inheritance).
    *
    * A holder that is lost is taken out of force. The log sends the new set of holders to the others.
    * Only answers to requests with that set count. So no other holder says later that the lost one
@@ -377,6 +375,11 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     }
     if (least != Long.MAX_VALUE && least > synced.get()) {
       synced.advance(least);
+      for (LogPump pump : pumps) {
+        if (pump.lacksHead()) {
+          pump.wake();
+        }
+      }
     }
   }
 

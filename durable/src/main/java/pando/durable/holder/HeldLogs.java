@@ -69,7 +69,7 @@ final class HeldLogs {
     ComputeServer name =
         new ComputeServer(frame.get(INT, LogFrame.WRITER), frame.get(LONG, LogFrame.EPOCH));
     return switch (frame.get(INT, LogFrame.KIND)) {
-      case LogFrame.APPEND -> append(name, frame);
+      case LogFrame.APPEND, LogFrame.COMPLETE -> append(name, frame);
       case LogFrame.LIST -> list(frame);
       case LogFrame.READ -> read(held(name), frame);
       case LogFrame.END -> end(name, frame);
@@ -138,7 +138,8 @@ final class HeldLogs {
     Held log = found == null ? begin(name) : found;
     log.force &= frame.get(INT, LogFrame.FORCE);
     boolean isNew = place == kept;
-    boolean hasRoom = bytes == 0 || memoryBytes + bytes <= bytesMax;
+    boolean mustFit = frame.get(INT, LogFrame.KIND) == LogFrame.COMPLETE;
+    boolean hasRoom = bytes == 0 || mustFit || memoryBytes + bytes <= bytesMax;
     memoryBytes -= log.bytes.memoryBytes();
     try {
       if (isNew && hasRoom) {

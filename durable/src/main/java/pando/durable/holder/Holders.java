@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -39,6 +40,11 @@ public final class Holders implements AutoCloseable {
    * and came back with what they had. A compute server that sees an ended log of this kind drops it.
    * It looks twice: the holders are asked one after the other, and the log may have begun and ended
    * between the two.
+   *
+   * A log ends where the holder has it to that has most of it, and the others get what they lack
+   * before it ends anywhere. So whatever was acknowledged is before the end, a second attempt finds
+   * the same end, and all holders have the same changes: no change is at one of them alone. What was
+   * not acknowledged may be before the end as well; then it happens when the log is replayed.
    */
 
   private static final System.Logger LOG = System.getLogger(Holders.class.getName());
@@ -173,13 +179,17 @@ public final class Holders implements AutoCloseable {
     return null;
   }
 
-  /** Ends a log at the place up to which all holders in force have it. */
+  /** Ends a log at the place up to which the holder has it that has most. */
   private void end(ComputeServer log) {
     long end = endOf(log);
+    if (ended(log) == null) {
+      complete(log, end);
+    }
     for (int holder = 0; holder < count; holder++) {
       LogCopy its = copy(holder, log);
       if (its != null) {
-        long place = its.hasEnded() ? its.end() : Math.min(end, its.kept());
+        long kept = inForce(log).contains(holder) ? end : its.kept();
+        long place = its.hasEnded() ? its.end() : Math.min(end, kept);
         LogFrame.set(frame, LogFrame.END, log, place, 0, 0, 0);
         call(holder);
       }
@@ -194,15 +204,55 @@ public final class Holders implements AutoCloseable {
           "all holders of a log are lost, and with them what was acknowledged last: {0}",
           log);
     }
-    long end = Long.MAX_VALUE;
+    long end = 0;
     for (int holder : some) {
       LogCopy its = copy(holder, log);
-      if (its != null && its.hasEnded()) {
+      if (its == null) {
+        return 0; // Nothing was ever acknowledged.
+      }
+      if (its.hasEnded()) {
         return its.end();
       }
-      end = Math.min(end, its == null ? 0 : its.kept());
+      end = Math.max(end, its.kept());
     }
-    return end == Long.MAX_VALUE ? 0 : end;
+    return end;
+  }
+
+  /** Has all holders in force have a log up to its end. */
+  private void complete(ComputeServer log, long end) {
+    List<Integer> some = inForce(log);
+    for (int holder : some) {
+      LogCopy its = copy(holder, log);
+      if (its != null && its.kept() < end) {
+        int whole =
+            some.stream()
+                .filter(other -> Objects.requireNonNull(copy(other, log)).kept() == end)
+                .findFirst()
+                .orElseThrow();
+        copyTo(holder, its, whole, end);
+      }
+    }
+  }
+
+  private void copyTo(int holder, LogCopy copy, int whole, long end) {
+    MemorySegment some = MemorySegment.ofArray(new byte[LogFrame.RECORDS_MAX]);
+    long kept = copy.kept();
+    while (kept < end) {
+      LogFrame.set(frame, LogFrame.READ, copy.log(), kept, 0, 0, 0);
+      int bytes = (int) Math.min(Math.min(call(whole), end - kept), LogFrame.RECORDS_MAX);
+      MemorySegment.copy(frame, 0, some, 0, bytes);
+      MemorySegment.copy(some, 0, frame, LogFrame.RECORDS, bytes);
+      LogFrame.set(
+          frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
+      call(holder);
+      long now = frame.get(LogFrame.LONG, LogFrame.KEPT);
+      if (bytes <= 0 || now <= kept) {
+        throw new IllegalStateException(
+            "a holder does not take what it lacks of a log: holder=%s, kept=%s, end=%s, log=%s"
+                .formatted(holder, now, end, copy));
+      }
+      kept = now;
+    }
   }
 
   /**
@@ -307,17 +357,18 @@ public final class Holders implements AutoCloseable {
 
   /** Sends the request that is in the frame, again where it is not known what became of it. */
   private int call(int holder) {
-    frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, LogFrame.RECORDS));
-    MemorySegment request = MemorySegment.ofArray(new byte[LogFrame.RECORDS]);
-    MemorySegment.copy(frame, 0, request, 0, LogFrame.RECORDS);
+    int length = LogFrame.RECORDS + frame.get(LogFrame.INT, LogFrame.BYTES);
+    frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, length));
+    MemorySegment request = MemorySegment.ofArray(new byte[length]);
+    MemorySegment.copy(frame, 0, request, 0, length);
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       try {
-        return worker.call(holder, LogService.FUNCTION, 0, LogFrame.RECORDS);
+        return worker.call(holder, LogService.FUNCTION, 0, length);
       } catch (UnknownOutcomeException e) {
         String what = "a holder of logs does not answer: holder";
         start = WaitLimit.SHORT.pause(worker.backoff(), attempt, start, what, holder);
-        MemorySegment.copy(request, 0, frame, 0, LogFrame.RECORDS);
+        MemorySegment.copy(request, 0, frame, 0, length);
       }
     }
   }

@@ -30,6 +30,8 @@ import pando.fabric.Worker;
  *   <li>{@link #END} has a log end at a place; what is behind it is void. Can be repeated; does
  *       nothing where there is no such log.
  *   <li>{@link #DROP} forgets a log that has ended.
+ *   <li>{@link #COMPLETE} is an APPEND of what another holder has, for a writer that is lost. There
+ *       is always room for it.
  * </ul>
  */
 final class LogFrame {
@@ -38,6 +40,7 @@ final class LogFrame {
   static final int READ = 3;
   static final int END = 4;
   static final int DROP = 5;
+  static final int COMPLETE = 6;
 
   static final int KIND = 0;
   static final int WRITER = 4;

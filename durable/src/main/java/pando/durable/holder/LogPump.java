@@ -173,16 +173,28 @@ final class LogPump {
     if (worker == null) {
       worker = fabric.worker(memory);
     }
-    boolean isNew = kept < log.end() || head != log.head() || force != log.force();
+    boolean isNew = kept < log.end() || head != headToTell() || force != log.force();
     return isNew && send(worker, memory.segment());
+  }
+
+  /**
+   * Returns the head that the holder is to know: all holders in force have all before it, so each
+   * of them has what another one may lack.
+   */
+  private long headToTell() {
+    long wanted = log.head();
+    return wanted <= log.synced() ? wanted : Math.max(head, 0);
+  }
+
+  /** Returns whether the holder does not know the newest head yet. */
+  boolean lacksHead() {
+    return head != headToTell();
   }
 
   /** Sends what follows; returns whether there may be more. */
   private boolean send(Worker own, MemorySegment frame) {
     int forceNow = log.force();
-    // A head is where a record ends, and the holder has all before it.
-    long wanted = log.head();
-    long headNow = wanted <= kept ? wanted : Math.max(head, 0);
+    long headNow = headToTell();
     int bytes = log.copy(kept, frame, LogFrame.RECORDS, LogFrame.RECORDS_MAX);
     if (bytes < 0) {
       return false; // The holder is not in force any more.

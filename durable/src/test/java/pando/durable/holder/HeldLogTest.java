@@ -1,5 +1,6 @@
 package pando.durable.holder;
 
+import pando.fabric.server.CallHandler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -259,5 +260,75 @@ class HeldLogTest {
     end(other, 1, 2);
     assertThat(replay(other)).as("of the one in force").hasSize(2);
     log.close();
+  }
+
+  /** What one holder has alone counts: the others get it before the log ends. */
+  @Test
+  void shouldEndWhereTheHolderHasItThatHasMost() throws Exception {
+    Halting handler = new Halting();
+    try (LocalPool halting =
+        LocalPool.start(
+            PoolOptions.defaults()
+                .withMemoryServers(2)
+                .withProcessorThreads(2)
+                .withBytesPerServer(16 << 20)
+                .withHandlers(List.of(handler)))) {
+      Fabric other = halting.attach(new ComputeServer(HEIR, 1), 8104);
+      HeldLog log =
+          HeldLog.begin(halting.attach(ONE, 8105), ONE, _ -> false, failures::incrementAndGet);
+      RecordBuilder record = new RecordBuilder();
+      log.awaitSynced(append(log, record, 1, 10));
+      handler.halts = true;
+      for (long key = 2; key <= 1_000; key++) {
+        append(log, record, key, 10 * key);
+      }
+      while (kept(other, 0) < log.end()) {
+        Thread.onSpinWait();
+      }
+      assertThat(kept(other, 1)).isEqualTo(32);
+      handler.halts = false;
+      other.fence(1, 2);
+      end(other, 1, 2);
+      assertThat(kept(other, 1)).isEqualTo(kept(other, 0)).isEqualTo(log.end());
+      assertThat(replay(other)).hasSize(1_000);
+      log.close();
+      other.close();
+    }
+  }
+
+  /** Returns up to where a holder has the log that it has. */
+  private static long kept(Fabric fabric, int holder) {
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      MemorySegment frame = memory.segment();
+      LogFrame.set(frame, LogFrame.LIST, ONE, 0, 0, 0, 0);
+      frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, LogFrame.RECORDS));
+      worker.call(holder, LogService.FUNCTION, 0, LogFrame.RECORDS);
+      return LogCopy.read(frame, LogFrame.COPIES).kept();
+    }
+  }
+
+  /** Holds logs, and refuses what is appended at memory server 1 while it halts. */
+  private static final class Halting implements CallHandler {
+    private final LogService service = new LogService();
+    private volatile boolean halts;
+
+    @Override
+    public int function() {
+      return service.function();
+    }
+
+    @Override
+    public int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+      boolean appends =
+          requestBytes > 0 && message.get(LogFrame.INT, LogFrame.KIND) == LogFrame.APPEND;
+      if (halts && server == 1 && appends) {
+        while (halts) {
+          Thread.onSpinWait();
+        }
+        throw new IllegalStateException("halted by a test");
+      }
+      return service.handle(server, dram, message, requestBytes);
+    }
   }
 }

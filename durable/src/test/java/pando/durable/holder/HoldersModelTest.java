@@ -26,11 +26,12 @@ class HoldersModelTest {
   private static final int NONE = -1;
 
   private static final List<Step> AS_DESIGNED =
-      List.of(Step.FENCE, Step.LOOK, Step.TELL, Step.SERVE);
+      List.of(Step.FENCE, Step.LOOK, Step.COMPLETE, Step.TELL, Step.SERVE);
 
   private enum Step {
     FENCE,
     LOOK,
+    COMPLETE,
     TELL,
     SERVE
   }
@@ -162,7 +163,7 @@ class HoldersModelTest {
       }
       int i = state.done % 2;
       Holder holder = state.holder(i);
-      int end = Math.min(state.first.seen, state.second.seen);
+      int end = Math.max(state.first.seen, state.second.seen);
       State after = state.withDone(state.done + 1, state.served);
       reach.accept(
           switch (order.get(state.done / 2)) {
@@ -174,6 +175,15 @@ class HoldersModelTest {
                     i,
                     new Holder(
                         holder.kept, holder.answered, holder.fenced, holder.told, holder.kept));
+            case COMPLETE ->
+                after.with(
+                    i,
+                    new Holder(
+                        Math.max(holder.kept, end),
+                        holder.answered,
+                        holder.fenced,
+                        holder.told,
+                        holder.seen));
             case TELL ->
                 after.with(
                     i, new Holder(holder.kept, holder.answered, holder.fenced, end, holder.seen));
@@ -192,10 +202,10 @@ class HoldersModelTest {
 
   @ParameterizedTest
   @CsvSource({
-    "no fence,               FENCE LOOK TELL SERVE, false, false",
-    "looked before the fence, LOOK FENCE TELL SERVE, true,  false",
-    "served before told,     FENCE LOOK SERVE TELL, true,  false",
-    "one holder is enough,   FENCE LOOK TELL SERVE, true,  true",
+    "no fence,                FENCE LOOK COMPLETE TELL SERVE, false, false",
+    "looked before the fence, LOOK FENCE COMPLETE TELL SERVE, true,  false",
+    "served before complete,  FENCE LOOK SERVE COMPLETE TELL, true,  false",
+    "one holder is enough,    FENCE LOOK COMPLETE TELL SERVE, true,  true",
   })
   void shouldFindEachBug(String bug, String order, boolean fences, boolean oneIsEnough) {
     List<Step> steps = List.of(order.split(" ")).stream().map(Step::valueOf).toList();
