@@ -134,9 +134,9 @@ class TrialTest {
   void shouldEndUnderFaultsThatHarm(String name) {
     Fault fault = Fault.of(name);
     TrialPlan plan = TrialPlan.of(DexOptions.DEX, EnumSet.of(fault, Fault.TORN));
-    // Few lists are long enough to be broken; seed 2 has the first.
+    // Few lists are long enough to be broken; seed 6 has the first. Seed 4 has all others.
     boolean isRare = fault == Fault.BROKEN_LIST;
-    int from = isRare ? TrialSeeds.count(2, 1, 1) : 1;
+    int from = TrialSeeds.count(isRare ? 6 : 3, 1, 1);
     int count = isRare ? TrialSeeds.count(1, 50, 50) : TrialSeeds.count(2, 10, 10);
     TrialSeries.Summary summary = TrialSeries.run(plan, from, count, seeds -> {});
     assertThat(summary.seeds()).isEqualTo(count);

@@ -242,8 +242,7 @@ public final class Holders implements AutoCloseable {
       int bytes = (int) Math.min(Math.min(call(whole), end - kept), LogFrame.RECORDS_MAX);
       MemorySegment.copy(frame, 0, some, 0, bytes);
       MemorySegment.copy(some, 0, frame, LogFrame.RECORDS, bytes);
-      LogFrame.set(
-          frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
+      LogFrame.set(frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
       call(holder);
       long now = frame.get(LogFrame.LONG, LogFrame.KEPT);
       if (bytes <= 0 || now <= kept) {

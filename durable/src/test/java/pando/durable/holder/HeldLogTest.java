@@ -1,6 +1,5 @@
 package pando.durable.holder;
 
-import pando.fabric.server.CallHandler;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,6 +21,7 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
 import pando.fabric.Worker;
 import pando.fabric.local.LocalPool;
+import pando.fabric.server.CallHandler;
 import pando.fabric.server.PoolOptions;
 import pando.index.Threads;
 import pando.journal.EntryWords;
