@@ -82,6 +82,7 @@ final class DemoCommand implements Callable<Integer> {
             "1GiB",
             Duration.ofSeconds(5),
             List.of("--index=" + Systems.DEFAULT, "--cache=64MiB"),
+            null,
             null);
     try (LocalCluster processes = LocalCluster.start(plan, this::print);
         PandoClient client = processes.connect()) {

@@ -29,6 +29,7 @@ import pando.cluster.ComputeServerProcess;
 import pando.cluster.ComputeServerSettings;
 import pando.cluster.Config;
 import pando.cluster.CoordinatorLostException;
+import pando.cluster.GenerationException;
 import pando.cluster.LogMode;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
@@ -148,6 +149,8 @@ final class ComputeServerCommand implements Callable<Integer> {
             + " counts (default: memory).",
         "memory: in the memory of memory servers 0 and 1; nothing acknowledged is lost with a"
             + " compute server. For byte-strings, orca, and dex with keys of 8 bytes.",
+        "data: in the data folders of memory servers 0 and 1, with all other entries; nothing"
+            + " acknowledged is lost, whatever ends.",
         "none: nowhere."
       })
   private @Nullable LogMode log;
@@ -186,7 +189,7 @@ final class ComputeServerCommand implements Callable<Integer> {
       return run();
     } catch (CoordinatorLostException | WaitOverException e) {
       return CommandFailures.print(e, spec, ClusterOption.OTHERS_GONE);
-    } catch (SessionLostException | FencedException e) {
+    } catch (SessionLostException | FencedException | GenerationException e) {
       return CommandFailures.print(e, spec, ClusterOption.LOST);
     }
   }
@@ -214,7 +217,7 @@ final class ComputeServerCommand implements Callable<Integer> {
       Optional<Config> found =
           memoryServers == null
               ? Optional.of(state.awaitConfig(Duration.ofSeconds(startSeconds)))
-              : state.config();
+              : state.config().or(state::lastConfig);
       return settings(found.map(this::completed).orElseGet(this::given));
     }
   }
@@ -263,14 +266,15 @@ final class ComputeServerCommand implements Callable<Integer> {
     Map<String, String> agreed = new LinkedHashMap<>(settingOptions.all());
     agreed.remove("cache-bytes");
     int count = memoryServers == null ? 1 : memoryServers;
-    if (log == LogMode.MEMORY && !options.isLogged()) {
+    if (log != null && log != LogMode.NONE && !options.isLogged()) {
       throw new ParameterException(
           spec.commandLine(),
-          "Invalid value for option '--log': ORCA and byte strings alone have a log, not "
+          "Invalid value for option '--log': ORCA, DEX with keys of 8 bytes and byte strings alone"
+              + " have a log, not "
               + options.system());
     }
     LogMode fitting = options.isLogged() ? LogMode.MEMORY : LogMode.NONE;
-    return new Config(options.system(), agreed, count, leaseMillis, log == null ? fitting : log);
+    return new Config(options.system(), agreed, count, leaseMillis, log == null ? fitting : log, 0);
   }
 
   /** Returns what the cluster has agreed on, but for what the options say otherwise. */
@@ -283,7 +287,7 @@ final class ComputeServerCommand implements Callable<Integer> {
     Map<String, String> all = new LinkedHashMap<>(found.settings());
     all.putAll(given.settings());
     int count = memoryServers == null ? found.memoryServers() : memoryServers;
-    return new Config(found.system(), all, count, leaseMillis, log == null ? found.log() : log);
+    return new Config(found.system(), all, count, leaseMillis, log == null ? found.log() : log, 0);
   }
 
   private ComputeServerSettings settings(Config config) {

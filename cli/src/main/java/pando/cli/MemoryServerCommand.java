@@ -2,7 +2,9 @@ package pando.cli;
 
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -16,6 +18,9 @@ import pando.cluster.CoordinatorLostException;
 import pando.cluster.MemoryServerProcess;
 import pando.cluster.SessionLostException;
 import pando.cluster.WaitOverException;
+import pando.durable.ClusterFolder;
+import pando.fabric.memory.Closing;
+import pando.fabric.server.CallHandler;
 import pando.fabric.server.HostedMemoryServer;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.shm.ShmMemoryServer;
@@ -25,6 +30,7 @@ import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.verbs.VerbsException;
 import pando.fabric.verbs.VerbsMemoryServer;
 import pando.index.Systems;
+import pando.journal.LogOptions;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +50,8 @@ import picocli.CommandLine.Spec;
     exitCodeList = {
       "1:a failure",
       "2:a command or options that make no sense",
-      "3:its session with ZooKeeper ended at the start; start it again",
+      "3:its session with ZooKeeper ended at the start; or, with data folders, the pool has ended"
+          + " with another memory server, or its folder cannot be written; start it again",
       "4:ZooKeeper did not answer at the start, or its number was taken for --start-wait;"
           + " start it again",
       "130, 143:interrupted, by SIGINT or SIGTERM"
@@ -114,6 +121,22 @@ final class MemoryServerCommand implements Callable<Integer> {
               + " (default: ${DEFAULT-VALUE}).")
   private int startSeconds;
 
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description =
+          "With --cluster, data folder of memory servers 0 and 1 where compute servers have --log"
+              + " data: it has all entries of the cluster. It is made if it is not there.")
+  private @Nullable Path data;
+
+  @Option(
+      names = "--sync",
+      paramLabel = "POLICY",
+      description =
+          "With --data, when a change is acknowledged, as with pando serve: always, everysec, no"
+              + " (default: everysec).")
+  private @Nullable String sync;
+
   @Mixin private AuthenticationOptions authenticationOptions;
 
   @Option(
@@ -127,18 +150,28 @@ final class MemoryServerCommand implements Callable<Integer> {
 
   @Mixin private ParentOption parentOption;
 
+  /** Whether its data folder cannot be written any more. */
+  private volatile boolean hasFailed;
+
+  private volatile @Nullable MemoryServerProcess running;
+
   @Override
   public Integer call() throws InterruptedException {
     parentOption.follow();
     if (clusterOption.isGiven()) {
-      try (MemoryServerProcess process = Ranges.accepted(spec, this::startInCluster)) {
-        serve(process.server(), process::close);
+      try (ClusterFolder folder = folder();
+          MemoryServerProcess process =
+              Ranges.accepted(spec, () -> startInCluster(handlers(folder)))) {
+        running = process;
+        serve(process.server(), () -> close(process, folder));
+        return hasFailed || process.isOver() ? ClusterOption.LOST : CommandLine.ExitCode.OK;
       } catch (CoordinatorLostException | WaitOverException e) {
         return CommandFailures.print(e, spec, ClusterOption.OTHERS_GONE);
       } catch (SessionLostException e) {
         return CommandFailures.print(e, spec, ClusterOption.LOST);
       }
     } else {
+      Ranges.check(spec, "--data", data == null, String.valueOf(data), "only with --cluster");
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
         serve(server, server::close);
       }
@@ -156,7 +189,34 @@ final class MemoryServerCommand implements Callable<Integer> {
     server.awaitClosed();
   }
 
-  private MemoryServerProcess startInCluster() {
+  private @Nullable ClusterFolder folder() {
+    if (sync != null && data == null) {
+      throw new ParameterException(spec.commandLine(), "--sync needs --data DIR: sync=" + sync);
+    }
+    LogOptions options = Ranges.accepted(spec, () -> LogOptions.ofSync(sync));
+    return data == null ? null : new ClusterFolder(data, options, this::endSoon);
+  }
+
+  /**
+   * Ends the memory server, whose folder cannot be written any more; not by a thread of its own.
+   */
+  private void endSoon() {
+    hasFailed = true;
+    MemoryServerProcess its = running;
+    if (its != null) {
+      Thread.ofPlatform().daemon().name("memory-server-fails").start(its::close);
+    }
+  }
+
+  private static List<CallHandler> handlers(@Nullable ClusterFolder folder) {
+    return folder == null ? Systems.handlers() : folder.handlers();
+  }
+
+  private static void close(MemoryServerProcess process, @Nullable ClusterFolder folder) {
+    Closing.all(process::close, folder == null ? () -> {} : folder::close);
+  }
+
+  private MemoryServerProcess startInCluster(List<CallHandler> handlers) {
     if (listen == null || number == null || name != null) {
       throw new ParameterException(
           spec.commandLine(), "--cluster goes with --listen and --number, not with --name");
@@ -169,37 +229,38 @@ final class MemoryServerCommand implements Callable<Integer> {
         place,
         size,
         Duration.ofSeconds(startSeconds),
-        () -> listening(address, place));
+        () -> listening(address, place, handlers));
   }
 
   private HostedMemoryServer start() {
     if (name != null && listen == null && card == null) {
       authenticationOptions.checkUnused("--listen");
-      return ShmMemoryServer.start(name, number(name), options());
+      return ShmMemoryServer.start(name, number(name), options(Systems.handlers()));
     }
     if (listen != null && name == null) {
-      return listening(listen, number == null ? 0 : number);
+      return listening(listen, number == null ? 0 : number, Systems.handlers());
     }
     throw new ParameterException(
         spec.commandLine(), "give either --name or --listen, and --card with the latter alone");
   }
 
-  private TcpMemoryServer listening(InetSocketAddress address, int place) {
+  private TcpMemoryServer listening(
+      InetSocketAddress address, int place, List<CallHandler> handlers) {
     Authentication authentication = authenticationOptions.authentication();
     try {
       return card == null
-          ? TcpMemoryServer.start(address, place, options(), authentication)
-          : VerbsMemoryServer.start(address, place, options(), authentication, card);
+          ? TcpMemoryServer.start(address, place, options(handlers), authentication)
+          : VerbsMemoryServer.start(address, place, options(handlers), authentication, card);
     } catch (TcpException | VerbsException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     }
   }
 
-  private PoolOptions options() {
+  private PoolOptions options(List<CallHandler> handlers) {
     return PoolOptions.defaults()
         .withBytesPerServer(size)
         .withProcessorThreads(processors)
-        .withHandlers(Systems.handlers());
+        .withHandlers(handlers);
   }
 
   /** Returns the number that was given, or that a name ends with. */

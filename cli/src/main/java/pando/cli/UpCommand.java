@@ -40,9 +40,10 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footer = {
       "",
-      "It runs until it is interrupted; all that was stored is lost then. Processes of compute"
-          + " servers may be killed meanwhile: others take over their ranges, and they start again."
-          + " Where all stand still for a while, as on a laptop that sleeps, nothing is lost."
+      "It runs until it is interrupted; all that was stored is lost then, unless there is --data."
+          + " Processes of compute servers may be killed meanwhile: others take over their ranges,"
+          + " and they start again. Where all stand still for a while, as on a laptop that sleeps,"
+          + " nothing is lost."
     })
 final class UpCommand implements Callable<Integer> {
   private static final int SERVERS_MAX = 16;
@@ -99,6 +100,14 @@ final class UpCommand implements Callable<Integer> {
               + " temporary files).")
   private @Nullable Path directory;
 
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description =
+          "Where the data folders of memory servers are: what is acknowledged is there at the next"
+              + " start, however this one ends. It is made if it is not there (default: none).")
+  private @Nullable Path data;
+
   @Mixin private HttpOption httpOption;
   @Mixin private ServedIndex servedIndex;
   @Mixin private SettingOptions settingOptions;
@@ -120,7 +129,8 @@ final class UpCommand implements Callable<Integer> {
                     String.valueOf(sizeBytes()),
                     Duration.ofSeconds(sessionSeconds),
                     indexOptions(options),
-                    directory),
+                    directory,
+                    data),
                 this::print);
         WatchedCluster shown = new WatchedCluster(cluster::openSession, this::printLine)) {
       watched = shown;
@@ -145,6 +155,10 @@ final class UpCommand implements Callable<Integer> {
     Ranges.check(spec, "--memory", memoryServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--compute", computeServers, 1, SERVERS_MAX);
     Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
+    if (data != null) {
+      boolean isLogged = servedIndex.options(settingOptions).isLogged();
+      Ranges.check(spec, "--data", isLogged, data, "for byte-strings, orca and dex");
+    }
     httpOption.check();
     if (size != null) {
       Ranges.check(spec, "--size", size, PoolOptions.defaults().chunkBytes(), Long.MAX_VALUE);

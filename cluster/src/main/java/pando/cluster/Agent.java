@@ -50,12 +50,15 @@ final class Agent {
   /** How long a compute server waits before it announces again how much is unwritten. */
   private static final long UNWRITTEN_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+  private static final int GENERATION_SHIFT = 32;
+
   private final Host host;
   private final Membership membership;
   private final ClusterState state;
   private final int number;
   private final long epoch;
   private final Partitioned index;
+  private final long generation;
   private final MovablePartitions partitions;
   private final FencedHere fenced;
   private final Rejoining rejoining;
@@ -136,6 +139,7 @@ final class Agent {
     this.epoch = epoch;
     this.self = Machine.member(number, epoch, "");
     this.index = index;
+    this.generation = config.generation();
     this.partitions =
         index
             .partitions()
@@ -182,6 +186,7 @@ final class Agent {
       patience.begin();
       return false;
     }
+    checkGeneration();
     fenced.follow(state.changes());
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
@@ -192,6 +197,22 @@ final class Agent {
       return leads;
     }
     return leadership.get().isOf(number, epoch) && leader.step(leadership.get());
+  }
+
+  private void checkGeneration() {
+    if (generation > 0
+        && state.config().map(Config::generation).filter(now -> now == generation).isEmpty()) {
+      FencedException over =
+          new FencedException(
+              "a memory server has ended, and with it this generation of the cluster; what was"
+                  + " acknowledged is in the data folders: generation="
+                  + generation);
+      if (log != null) {
+        // Operations under way wait for a holder that does not answer any more.
+        log.fail(over);
+      }
+      throw over;
+    }
   }
 
   /** Returns whether there is a session; where it has ended, there is one in the next step. */
@@ -469,7 +490,10 @@ final class Agent {
 
   /** Returns which compute server serves which keys, as it is known here; asks nobody. */
   Routes routes() {
-    return RoutesEntry.of(index.partitioning(), members);
+    Routes known = RoutesEntry.of(index.partitioning(), members);
+    // A new pool counts its tables anew, and clients take no routes for older ones.
+    long epoch = (generation << GENERATION_SHIFT) + known.epoch();
+    return new Routes(epoch, known.isPartitioned(), known.isOfStrings(), known.routes());
   }
 
   /** Returns whether it was taken out of the cluster: nothing is left but to end. */

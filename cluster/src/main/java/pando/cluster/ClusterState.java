@@ -88,6 +88,67 @@ public final class ClusterState {
         List.of(check(leadership), new Write.Create(Folders.CONFIG, config.encode())));
   }
 
+  /**
+   * Writes the configuration of a generation, if there is none, this process leads, and the pool is
+   * still that of its memory servers.
+   */
+  boolean writeConfig(Config config, Leadership leadership, List<PoolEntry> pool) {
+    List<Write> writes = new ArrayList<>();
+    writes.add(check(leadership));
+    writes.add(new Write.Create(Folders.CONFIG, config.encode()));
+    Optional<Integer> version = lastConfigEntry().map(Versioned::version);
+    writes.add(put(Folders.GENERATION, version, config.encode()));
+    for (PoolEntry entry : pool) {
+      Optional<Versioned<PoolEntry>> found = poolEntry(entry.number());
+      if (found.filter(now -> now.value().incarnation() == entry.incarnation()).isEmpty()) {
+        return false;
+      }
+      writes.add(new Write.Check(Folders.of(Folders.POOL, entry.number()), found.get().version()));
+    }
+    return membership.commit(writes);
+  }
+
+  /** Returns the configuration of the last generation, which may have ended. */
+  public Optional<Config> lastConfig() {
+    return lastConfigEntry().map(Versioned::value);
+  }
+
+  private Optional<Versioned<Config>> lastConfigEntry() {
+    return read(Folders.GENERATION, Config::decode);
+  }
+
+  /** Returns the last generation that there was, 0 if there was none. */
+  long generation() {
+    return lastConfig().map(Config::generation).orElse(0L);
+  }
+
+  /**
+   * Ends a generation, because a memory server has ended: all servers of the cluster end when they
+   * see that, and start again. The pool has nothing that data folders do not have.
+   *
+   * @param seen the configuration, if there is one; does nothing if it is another by now
+   */
+  void endGeneration(Optional<Config> seen) {
+    List<Write> writes = new ArrayList<>();
+    Optional<Versioned<Config>> config = read(Folders.CONFIG, Config::decode);
+    if (!config.map(Versioned::value).equals(seen)) {
+      return;
+    }
+    deletes(Folders.CONFIG, writes);
+    deletes(Folders.ROUTES, writes);
+    deletesAll(Folders.POOL, writes);
+    deletesAll(Folders.CHANGES, writes);
+    boolean _ = membership.commit(writes);
+  }
+
+  private void deletesAll(String folder, List<Write> writes) {
+    membership.list(folder).forEach(name -> deletes(folder + "/" + name, writes));
+  }
+
+  private void deletes(String path, List<Write> writes) {
+    membership.read(path).ifPresent(entry -> writes.add(new Write.Delete(path, entry.version())));
+  }
+
   /** Returns the memory servers that belong to the pool, by number. */
   public List<PoolEntry> pool() {
     List<PoolEntry> pool = readAll(Folders.POOL, PoolEntry::decode);

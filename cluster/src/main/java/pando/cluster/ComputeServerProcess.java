@@ -183,7 +183,7 @@ public final class ComputeServerProcess implements AutoCloseable {
             ClusterLog.open(
                 index,
                 new ComputeServer(settings.number(), epoch),
-                number -> FencedHere.isLost(state, number),
+                number -> config.log() == LogMode.MEMORY && FencedHere.isLost(state, number),
                 Duration.ofMillis(config.leaseMillis()).multipliedBy(LEASES_TO_A_PASS),
                 () -> end.complete(End.LOST));
         index = opened.index();

@@ -12,9 +12,16 @@ import java.util.TreeMap;
  * @param leaseMillis for how long answers from caches count, see {@link RenewedLease}
  * @param log where the compute servers of a system log that {@linkplain
  *     pando.index.ServedOptions#isLogged is logged}
+ * @param generation how often the index was made of what the data folders had, counted from 1; 0
+ *     where there are none
  */
 public record Config(
-    String system, Map<String, String> settings, int memoryServers, int leaseMillis, LogMode log) {
+    String system,
+    Map<String, String> settings,
+    int memoryServers,
+    int leaseMillis,
+    LogMode log,
+    long generation) {
   static final char KIND = 'c';
   private static final int SETTINGS_MAX = 256;
   private static final int MEMORY_SERVERS_MAX = 64;
@@ -34,7 +41,12 @@ public record Config(
 
   /** Makes a configuration whose compute servers log at memory servers. */
   public Config(String system, Map<String, String> settings, int memoryServers, int leaseMillis) {
-    this(system, settings, memoryServers, leaseMillis, LogMode.MEMORY);
+    this(system, settings, memoryServers, leaseMillis, LogMode.MEMORY, 0);
+  }
+
+  /** Returns this as that of a generation. */
+  Config withGeneration(long next) {
+    return new Config(system, settings, memoryServers, leaseMillis, log, next);
   }
 
   private static void check(String name, int value, int greatest) {
@@ -51,6 +63,7 @@ public record Config(
             .number(memoryServers)
             .number(leaseMillis)
             .text(log.toString())
+            .word(generation)
             .number(settings.size());
     new TreeMap<>(settings).forEach((name, value) -> writer.text(name).text(value));
     return writer.bytes();
@@ -65,11 +78,12 @@ public record Config(
           int memoryServers = reader.number();
           int leaseMillis = reader.number();
           LogMode log = LogMode.of(reader.text());
+          long generation = reader.word();
           Map<String, String> settings = new TreeMap<>();
           for (int left = reader.number(0, SETTINGS_MAX); left > 0; left--) {
             settings.put(reader.text(), reader.text());
           }
-          return new Config(system, settings, memoryServers, leaseMillis, log);
+          return new Config(system, settings, memoryServers, leaseMillis, log, generation);
         });
   }
 }

@@ -7,6 +7,7 @@ import java.util.List;
  *
  * <pre>
  *   config               what all servers need to agree on: written once, when the index is there
+ *   generation           config of the last generation, where there are data folders; it may have ended
  *   pool/N               memory server N: incarnation, address, bytes, state
  *   epochs/N             last epoch given to compute server N
  *   members/memory/N     announced by memory server N while it runs
@@ -20,6 +21,7 @@ import java.util.List;
  */
 public final class Folders {
   static final String CONFIG = "config";
+  static final String GENERATION = "generation";
   static final String LEADER = "leader";
   static final String LEADER_EPOCH = "leader-epoch";
   static final String CHANGE_COUNT = "change-count";

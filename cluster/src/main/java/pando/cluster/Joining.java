@@ -4,10 +4,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import pando.durable.NextGeneration;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
+import pando.fabric.PandoException;
 import pando.index.Partitioned;
+import pando.journal.DataFolderException;
 
 /** How a compute server comes into a cluster. */
 final class Joining {
@@ -18,6 +21,12 @@ final class Joining {
 
   /** The index, if this compute server made it. */
   private @Nullable Partitioned made;
+
+  /** The generation that it began with the index; 0 if there are no data folders. */
+  private long generation;
+
+  /** The memory servers that it is connected to. */
+  private List<PoolEntry> pool = List.of();
 
   Joining(Host host, ClusterState state, ComputeServerSettings settings) {
     this.host = host;
@@ -76,7 +85,7 @@ final class Joining {
         () ->
             "memory servers are missing: needed=%s, running=%s, pool=%s"
                 .formatted(needed, state.memoryServers(), state.pool()));
-    List<PoolEntry> pool = state.pool();
+    pool = state.pool();
     if (pool.size() != needed || pool.getLast().number() != needed - 1) {
       throw new ClusterException(
           "not the memory servers that are expected, numbered from 0: needed="
@@ -150,6 +159,9 @@ final class Joining {
           () -> "no index was made: leader=" + state.leader());
       Config config = state.config().orElseThrow();
       checkConfig(config);
+      if (made != null && config.generation() != generation) {
+        throw new GenerationException("another one began a generation: " + config, null);
+      }
       return new Joined(made == null ? joined(fabric) : made, config);
     } catch (Throwable e) {
       closeMadeAfter(e);
@@ -179,10 +191,53 @@ final class Joining {
     if (!leadership.get().isOf(number, epoch)) {
       return false;
     }
+    if (settings.config().log() == LogMode.DATA) {
+      return beginGeneration(fabric, leadership.get());
+    }
+    if (state.generation() > 0) {
+      throw new ClusterException(
+          "the cluster has data folders: start compute servers with their log there");
+    }
     if (made == null) {
       made = createdOrJoined(fabric);
     }
     return state.writeConfig(settings.config(), leadership.get());
+  }
+
+  private boolean beginGeneration(Fabric fabric, ClusterState.Leadership leadership) {
+    if (!settings.options().isLogged()) {
+      throw new ClusterException(
+          "compute servers of this system log nothing: system=" + settings.options().system());
+    }
+    long last = state.generation();
+    try (NextGeneration next = new NextGeneration(fabric, settings.options(), last)) {
+      return beginGeneration(fabric, next, leadership);
+    } catch (DataFolderException e) {
+      throw new GenerationException("no generation can begin: " + e.getMessage(), e);
+    }
+  }
+
+  /** Where it does not begin as a whole, memory servers start again, with an empty pool. */
+  private boolean beginGeneration(
+      Fabric fabric, NextGeneration next, ClusterState.Leadership leadership) {
+    boolean hasBegun = false;
+    try {
+      Partitioned index = settings.options().createAt(fabric, number);
+      made = index;
+      generation = next.begin(index);
+      Config config = settings.config().withGeneration(generation);
+      hasBegun = state.writeConfig(config, leadership, pool);
+      return hasBegun;
+    } catch (PandoException | IllegalStateException e) {
+      throw new GenerationException(
+          "a generation did not begin as a whole, and memory servers start again: "
+              + e.getMessage(),
+          e);
+    } finally {
+      if (!hasBegun) {
+        state.endGeneration(Optional.empty());
+      }
+    }
   }
 
   /** Makes the index; one that an earlier leader made, and could not report, is joined. */

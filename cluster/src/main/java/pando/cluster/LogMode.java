@@ -11,7 +11,13 @@ public enum LogMode {
    * In the memory of memory servers 0 and 1: nothing acknowledged is lost where a compute server is
    * lost.
    */
-  MEMORY;
+  MEMORY,
+
+  /**
+   * In the data folders of memory servers 0 and 1, with all other entries: nothing acknowledged is
+   * lost, whatever ends.
+   */
+  DATA;
 
   /**
    * Returns the mode with a name.
@@ -24,7 +30,7 @@ public enum LogMode {
         return mode;
       }
     }
-    throw new IllegalArgumentException("no such log: name=" + name + ", known=none, memory");
+    throw new IllegalArgumentException("no such log: name=" + name + ", known=none, memory, data");
   }
 
   /** Returns its name, such as {@code memory}. */

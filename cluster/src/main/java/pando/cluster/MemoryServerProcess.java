@@ -17,6 +17,10 @@ import pando.fabric.tcp.TcpMemoryServer;
  */
 public final class MemoryServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(MemoryServerProcess.class.getName());
+
+  /** Attempts to end a generation, which others change meanwhile. */
+  private static final int ENDS_MAX = 10;
+
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final RenewedMembership membership;
@@ -25,6 +29,7 @@ public final class MemoryServerProcess implements AutoCloseable {
   private final Host.Signal changed = Host.real().signal();
   private final Thread keeper;
   private volatile boolean closed;
+  private volatile boolean isOver;
 
   private MemoryServerProcess(
       RenewedMembership membership, TcpMemoryServer server, PoolEntry entry) {
@@ -61,6 +66,10 @@ public final class MemoryServerProcess implements AutoCloseable {
       Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, startWait);
       TcpMemoryServer server = servers.get();
       try {
+        if (state.generation() > 0) {
+          // Compute servers of the last generation must not reach the new memory.
+          state.lastEpochs().forEach((compute, epoch) -> server.fence(compute, epoch + 1));
+        }
         PoolEntry entry = entry(server, number, bytes);
         if (!state.announceMemory(entry, before)) {
           throw new ClusterException("another memory server took this number meanwhile: " + entry);
@@ -86,6 +95,7 @@ public final class MemoryServerProcess implements AutoCloseable {
         startWait,
         () -> state.memoryServers().stream().noneMatch(member -> member.number() == number),
         () -> "another memory server has this number: " + state.memoryServers());
+    endGenerationBefore(state, number);
     Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(number);
     if (before.isPresent() && state.config().isPresent()) {
       throw new ClusterException(
@@ -100,6 +110,20 @@ public final class MemoryServerProcess implements AutoCloseable {
               + number);
     }
     return before;
+  }
+
+  /** Where there are data folders, a pool ends with any of its memory servers. */
+  private static void endGenerationBefore(ClusterState state, int number) {
+    for (int attempt = 0; attempt < ENDS_MAX; attempt++) {
+      Optional<Config> config = state.config();
+      boolean hasFolders = config.filter(found -> found.log() == LogMode.DATA).isPresent();
+      // A pool that has no such entry is about to end, or needs no further memory server.
+      boolean isOfPool = config.filter(found -> number < found.memoryServers()).isPresent();
+      if (!hasFolders || !isOfPool) {
+        return;
+      }
+      state.endGeneration(config);
+    }
   }
 
   private static PoolEntry entry(TcpMemoryServer server, int number, long bytes) {
@@ -117,6 +141,7 @@ public final class MemoryServerProcess implements AutoCloseable {
         if (membership.status() == Membership.Status.LOST) {
           announceAgain();
         }
+        endWithGeneration();
         changed.await(LOOK_NANOS);
       }
     } catch (InterruptedException e) {
@@ -124,6 +149,34 @@ public final class MemoryServerProcess implements AutoCloseable {
     } finally {
       membership.close();
     }
+  }
+
+  /** Ends the memory server if the pool that it belongs to has ended. */
+  private void endWithGeneration() {
+    try {
+      isOver |= membership.status() == Membership.Status.CONNECTED && hasEnded(state());
+    } catch (PandoException e) {
+      LOG.log(Level.DEBUG, "it is looked again whether the generation has ended", e);
+    }
+    if (isOver && !closed) {
+      LOG.log(
+          Level.WARNING,
+          "another memory server has ended, and with it the pool; start this one again: " + entry);
+      closed = true;
+      server.close();
+    }
+  }
+
+  private ClusterState state() {
+    return new ClusterState(membership);
+  }
+
+  /** Returns whether the pool does not have this memory server any more. */
+  private boolean hasEnded(ClusterState state) {
+    return state
+        .poolEntry(entry.number())
+        .filter(found -> found.value().incarnation() == entry.incarnation())
+        .isEmpty();
   }
 
   private void announceAgain() {
@@ -144,10 +197,8 @@ public final class MemoryServerProcess implements AutoCloseable {
   private boolean announce(ClusterState state) {
     fenceWhatWasFencedMeanwhile(state);
     Optional<ClusterState.Versioned<PoolEntry>> before = state.poolEntry(entry.number());
-    boolean announced =
-        before.isPresent()
-            && before.get().value().incarnation() == entry.incarnation()
-            && state.announceMemory(entry, before);
+    isOver |= hasEnded(state);
+    boolean announced = !isOver && state.announceMemory(entry, before);
     if (announced) {
       // A fence that began before did not see this memory server.
       fenceWhatWasFencedMeanwhile(state);
@@ -158,6 +209,11 @@ public final class MemoryServerProcess implements AutoCloseable {
   /** This one counted as lost meanwhile, so there may be a fence that it does not know of. */
   private void fenceWhatWasFencedMeanwhile(ClusterState state) {
     state.lastEpochs().forEach(server::fence);
+  }
+
+  /** Returns whether it has ended because the generation has: it is to be started again. */
+  public boolean isOver() {
+    return isOver;
   }
 
   /** Returns the memory server. */

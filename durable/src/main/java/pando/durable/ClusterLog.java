@@ -339,6 +339,11 @@ public final class ClusterLog {
     return isThere;
   }
 
+  /** Has all fail that waits for the log: the compute server ends. */
+  public void fail(Throwable cause) {
+    log.fail(cause);
+  }
+
   void meters(Meters to) {
     to.count("pando.log.bytes", "Bytes by which the log has grown.", log::end);
     to.gauge(

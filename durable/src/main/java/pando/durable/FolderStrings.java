@@ -2,11 +2,10 @@ package pando.durable;
 
 import java.lang.foreign.MemorySegment;
 import pando.index.bytes.ByteSource;
-import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 
 /** The entries of a folder of byte strings. */
-record FolderStrings(DataFolder folder, EntryStream entries) implements ByteSource {
+record FolderStrings(Object folder, EntryStream entries) implements ByteSource {
   @Override
   public boolean next() {
     return FolderWords.next(folder, entries);

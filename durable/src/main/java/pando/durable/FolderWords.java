@@ -4,20 +4,19 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import pando.index.EntrySource;
 import pando.journal.DamagedFolderException;
-import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 import pando.journal.EntryWords;
 
 /** The entries of a folder of words. */
-record FolderWords(DataFolder folder, EntryStream entries) implements EntrySource {
+record FolderWords(Object folder, EntryStream entries) implements EntrySource {
   @Override
   public boolean next() {
     return next(folder, entries);
   }
 
   /** Moves to the next entry; returns {@code false} if there is none. */
-  static boolean next(DataFolder folder, EntryStream entries) {
+  static boolean next(Object folder, EntryStream entries) {
     try {
       return entries.next();
     } catch (IOException e) {

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -268,6 +269,21 @@ public final class DataFolder implements AutoCloseable {
     return manifest().kind();
   }
 
+  /** Returns which generation of a cluster has its entries; 0 if none has. */
+  public long generation() {
+    return manifest().generation();
+  }
+
+  /** Returns the id of the cluster that has its entries; zeros if none has. */
+  public UUID cluster() {
+    return manifest().cluster();
+  }
+
+  /** Keeps which generation of a cluster has its entries. */
+  public void setGeneration(UUID cluster, long generation) {
+    store(its -> its.withGeneration(cluster, generation));
+  }
+
   /** Returns the names of the codecs that {@link #setCodecs} has set; empty if none has. */
   public String codecs() {
     return manifest().codecs();
@@ -279,8 +295,12 @@ public final class DataFolder implements AutoCloseable {
    * @param names without line breaks
    */
   public void setCodecs(String names) {
+    store(its -> its.withCodecs(names));
+  }
+
+  private void store(UnaryOperator<Manifest> change) {
     try {
-      CallersWork.run(() -> change(its -> its.withCodecs(names)));
+      CallersWork.run(() -> change(change));
     } catch (IOException e) {
       throw new DataFolderException(
           "the manifest cannot be written: folder=%s, cause=%s".formatted(disk, e), e);

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * id 5f0c...                                       a UUID, which all its files have
  * kind words                                       or byte-strings
  * codecs strings longs                             of the map without a name; not there before it is
+ * cluster 9b2f... generation 7                     which has it; not there before one has
  * sorted 7 0 1a2b3c00 1000000 sha256=...           number, lsns from and to, entries, its footer's sum
  * log-from 1a2b3c00 begun                          what is below is in the sorted files; a segment is there
  * crc32c 9e107d9d                                  of all lines above
@@ -37,12 +38,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind of the index that the folder is of
  * @param codecs their names, one space between them; empty if there are none yet
+ * @param cluster whose entries these are; {@link #NO_CLUSTER} if it is none's
+ * @param generation of the cluster; 0 if it is none's
  * @param sorted the sorted files, oldest first
  * @param logFrom place where the first segment of the log begins
  * @param hasBegun whether that segment is there
  */
 record Manifest(
-    UUID id, String kind, String codecs, List<Sorted> sorted, long logFrom, boolean hasBegun) {
+    UUID id,
+    String kind,
+    String codecs,
+    UUID cluster,
+    long generation,
+    List<Sorted> sorted,
+    long logFrom,
+    boolean hasBegun) {
   static final String NAME = "manifest";
   static final String NEW = ".new";
 
@@ -51,6 +61,10 @@ record Manifest(
   private static final int BYTES_MAX = 64 << 10;
   private static final int HEX = 16;
   private static final String BEGUN = " begun";
+  private static final String GENERATION = " generation ";
+
+  /** In place of a cluster's id. */
+  static final UUID NO_CLUSTER = new UUID(0, 0);
 
   /**
    * Where the first log begins: behind 0, so that what a load has written before all changes is not
@@ -92,7 +106,7 @@ record Manifest(
 
   /** Returns the manifest of a folder that has no entries. */
   static Manifest ofNewFolder(String kind) {
-    return new Manifest(UUID.randomUUID(), kind, "", List.of(), FIRST_PLACE, false);
+    return new Manifest(UUID.randomUUID(), kind, "", NO_CLUSTER, 0, List.of(), FIRST_PLACE, false);
   }
 
   /** As {@link #ofNewFolder(String)}, with codecs, unless there are none. */
@@ -113,7 +127,7 @@ record Manifest(
 
   /** Returns this with other sorted files, and the place where the log goes on behind them. */
   Manifest with(List<Sorted> files, long newLogFrom, boolean isThere) {
-    return new Manifest(id, kind, codecs, files, newLogFrom, isThere);
+    return new Manifest(id, kind, codecs, cluster, generation, files, newLogFrom, isThere);
   }
 
   /** Returns this with a file of all entries, and without a log. */
@@ -176,7 +190,12 @@ record Manifest(
           "no names of codecs, which are one line without white space around it: codecs="
               + names.replaceAll("\\p{Cntrl}", "?"));
     }
-    return new Manifest(id, kind, names, sorted, logFrom, hasBegun);
+    return new Manifest(id, kind, names, cluster, generation, sorted, logFrom, hasBegun);
+  }
+
+  /** Returns this as that of a generation. */
+  Manifest withGeneration(UUID ofCluster, long next) {
+    return new Manifest(id, kind, codecs, ofCluster, next, sorted, logFrom, hasBegun);
   }
 
   /**
@@ -207,6 +226,10 @@ record Manifest(
     text.append("kind ").append(kind).append('\n');
     if (!codecs.isEmpty()) {
       text.append("codecs ").append(codecs).append('\n');
+    }
+    if (generation > 0) {
+      text.append("cluster ").append(cluster);
+      text.append(GENERATION).append(generation).append('\n');
     }
     sorted.forEach(file -> text.append(file.line()).append('\n'));
     text.append("log-from ").append(Long.toHexString(logFrom));
@@ -265,6 +288,8 @@ record Manifest(
     UUID id = null;
     String kind = "";
     String codecs = "";
+    UUID cluster = NO_CLUSTER;
+    long generation = 0;
     List<Sorted> sorted = new ArrayList<>();
     long logFrom = -1;
     boolean hasBegun = false;
@@ -275,6 +300,11 @@ record Manifest(
         case "id" -> id = UUID.fromString(value);
         case "kind" -> kind = value;
         case "codecs" -> codecs = value;
+        case "cluster" -> {
+          int end = value.indexOf(GENERATION);
+          cluster = UUID.fromString(value.substring(0, end));
+          generation = Long.parseLong(value.substring(end + GENERATION.length()));
+        }
         case "sorted" -> sorted.add(sorted(value.split(" ", -1)));
         case "log-from" -> {
           hasBegun = value.endsWith(BEGUN);
@@ -294,7 +324,7 @@ record Manifest(
     if (id == null || kind.isEmpty() || logFrom < from) {
       throw new IllegalArgumentException("lines are missing: log-from=" + logFrom);
     }
-    return new Manifest(id, kind, codecs, sorted, logFrom, hasBegun);
+    return new Manifest(id, kind, codecs, cluster, generation, sorted, logFrom, hasBegun);
   }
 
   private static Sorted sorted(String[] words) {

@@ -70,6 +70,13 @@ public final class RecordBuilder {
     return this;
   }
 
+  /** Makes the change of a record of another log, whose bytes were checked. */
+  void copy(MemorySegment record) {
+    begin(RecordFormat.PAD, 0, record.byteSize() - RecordFormat.HEAD);
+    int from = RecordFormat.KIND;
+    MemorySegment.copy(record, from, segment, from, record.byteSize() - from);
+  }
+
   /** Begins a group, without changes. */
   public RecordBuilder group() {
     begin(RecordFormat.GROUP, 0, 0);

@@ -36,16 +36,45 @@ public final class RecordStream {
   }
 
   /**
+   * Copies the records in some bytes that are whole.
+   *
+   * @param first place of the first byte, where a record begins
+   * @param record has each of them in turn
+   * @param each run when it has one
+   * @return place behind the last whole one
+   * @throws DamagedFolderException if a record is damaged
+   */
+  public long copy(MemorySegment bytes, long first, RecordBuilder record, Runnable each) {
+    RecordWalk walk = walk(bytes, first);
+    long end = 0;
+    while (walk.next()) {
+      record.copy(bytes.asSlice(end, walk.end() - end));
+      each.run();
+      end = walk.end();
+    }
+    checkEnd(walk, bytes, first);
+    return first + end;
+  }
+
+  private RecordWalk walk(MemorySegment bytes, long first) {
+    return new RecordWalk(name, bytes, salt, first, 0);
+  }
+
+  /**
    * Visits the records in some bytes. The last one may lack its end: it does not count.
    *
    * @param first place of the first byte, where a record begins
    * @throws DamagedFolderException if a record is damaged, or a newer Pando wrote it
    */
   public void visit(MemorySegment bytes, long first, RecordVisitor visitor) {
-    RecordWalk walk = new RecordWalk(name, bytes, salt, first, 0);
+    RecordWalk walk = walk(bytes, first);
     while (walk.next()) {
       walk.visit(visitor);
     }
+    checkEnd(walk, bytes, first);
+  }
+
+  private void checkEnd(RecordWalk walk, MemorySegment bytes, long first) {
     long left = bytes.byteSize() - walk.end();
     if (left >= RecordFormat.HEAD && bytes.get(INT, walk.end()) <= left) {
       throw new DamagedFolderException(

@@ -153,7 +153,8 @@ public final class ClusterTrial extends RecordedTrial {
             Map.of(),
             plan.memoryServers(),
             LEASE_MILLIS,
-            isLogged ? LogMode.MEMORY : LogMode.NONE);
+            isLogged ? LogMode.MEMORY : LogMode.NONE,
+            0);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
         new ClusterWatch(

@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,8 @@ final class KeptServer implements AutoCloseable {
 
   private final String name;
   private final Starter starter;
+  private final IntFunction<String> whatHappened;
+  private final boolean isRestarted;
   private final Consumer<String> lines;
   private final Runnable onEnd;
   private final Restarts restarts = new Restarts();
@@ -57,12 +60,22 @@ final class KeptServer implements AutoCloseable {
    * Creates it; nothing is started.
    *
    * @param name of the server, for people
+   * @param whatHappened returns what an exit code means, behind the name
+   * @param isRestarted whether another process is started where one has ended by itself
    * @param lines receives a line about each process that has ended by itself
    * @param onEnd run when none is left, and none will be started
    */
-  KeptServer(String name, Starter starter, Consumer<String> lines, Runnable onEnd) {
+  KeptServer(
+      String name,
+      Starter starter,
+      IntFunction<String> whatHappened,
+      boolean isRestarted,
+      Consumer<String> lines,
+      Runnable onEnd) {
     this.name = name;
     this.starter = starter;
+    this.whatHappened = whatHappened;
+    this.isRestarted = isRestarted;
     this.lines = lines;
     this.onEnd = onEnd;
     this.keeper = Thread.ofPlatform().name("keeps-" + name).daemon().unstarted(this::keep);
@@ -131,7 +144,7 @@ final class KeptServer implements AutoCloseable {
     Optional<Duration> pause = isMeant(exitCode) ? Optional.empty() : restarts.pauseAfter(ran);
     lines.accept(
         "%s (process %d) %s; %s"
-            .formatted(name, pid(), whatHappened(exitCode), whatNext(exitCode, pause)));
+            .formatted(name, pid(), whatHappened.apply(exitCode), whatNext(exitCode, pause)));
     return pause.isPresent() && !closing.await(pause.get().toMillis(), TimeUnit.MILLISECONDS);
   }
 
@@ -139,11 +152,12 @@ final class KeptServer implements AutoCloseable {
     return closing.getCount() == 0;
   }
 
-  private static boolean isMeant(int exitCode) {
-    return exitCode == REMOVED || exitCode == INTERRUPTED || exitCode == TERMINATED;
+  private boolean isMeant(int exitCode) {
+    return !isRestarted || exitCode == REMOVED || exitCode == INTERRUPTED || exitCode == TERMINATED;
   }
 
-  private static String whatHappened(int exitCode) {
+  /** Returns what an exit code of a compute server means. */
+  static String ofCompute(int exitCode) {
     return switch (exitCode) {
       case REMOVED -> "was taken out of the cluster: nothing is lost";
       case INTERRUPTED, TERMINATED -> "was asked to end";
@@ -154,7 +168,7 @@ final class KeptServer implements AutoCloseable {
     };
   }
 
-  private static String whatNext(int exitCode, Optional<Duration> pause) {
+  private String whatNext(int exitCode, Optional<Duration> pause) {
     if (isMeant(exitCode)) {
       return "it is not started again";
     }

@@ -43,6 +43,12 @@ public final class LocalCluster implements AutoCloseable {
   private static final String PREFIX = "pando-up-";
   private static final int SECRET_BYTES = 24;
 
+  /** How long compute servers wait for one of them to load what data folders have: a day. */
+  private static final int LOAD_SECONDS_MAX = 86_400;
+
+  /** Memory servers that have data folders. */
+  private static final int FOLDERS = 2;
+
   private static final String HOST = "127.0.0.1";
   private static final Duration START_MAX = Duration.ofMinutes(2);
 
@@ -50,7 +56,7 @@ public final class LocalCluster implements AutoCloseable {
   private final Path directory;
   private final Path secret;
   private final Consumer<String> lines;
-  private final List<JavaProcess> memoryServers = new CopyOnWriteArrayList<>();
+  private final List<KeptServer> memoryServers = new CopyOnWriteArrayList<>();
   private final List<KeptServer> computeServers = new CopyOnWriteArrayList<>();
   private final AtomicInteger kept = new AtomicInteger();
   private final CountDownLatch ended = new CountDownLatch(1);
@@ -69,6 +75,7 @@ public final class LocalCluster implements AutoCloseable {
    * @param index options of each compute server that say which index it is
    * @param directory in which it makes one for the secret and what the coordinator keeps, which
    *     goes away with the cluster; {@code null} for that of temporary files
+   * @param data in which memory servers have their data folders; {@code null} if they have none
    */
   public record Plan(
       int memoryServers,
@@ -76,7 +83,8 @@ public final class LocalCluster implements AutoCloseable {
       String size,
       Duration sessionTimeout,
       List<String> index,
-      @Nullable Path directory) {
+      @Nullable Path directory,
+      @Nullable Path data) {
     /** Keeps a copy. */
     public Plan {
       index = List.copyOf(index);
@@ -133,19 +141,36 @@ public final class LocalCluster implements AutoCloseable {
 
   private void startAll() throws IOException {
     for (int number = 0; number < plan.memoryServers(); number++) {
-      memoryServers.add(startMemory(number));
+      int own = number;
+      String name = "memory server " + number;
+      KeptServer server =
+          new KeptServer(
+              name,
+              port -> startMemory(own, port),
+              this::whatHappenedToMemory,
+              plan.data() != null,
+              lines,
+              () -> {});
+      memoryServers.add(server);
+      server.start();
     }
     for (int number = 0; number < plan.computeServers(); number++) {
       int own = number;
       String name = "compute server " + number;
       KeptServer server =
-          new KeptServer(name, port -> startCompute(own, port), lines, this::onEndOfCompute);
+          new KeptServer(
+              name,
+              port -> startCompute(own, port),
+              KeptServer::ofCompute,
+              true,
+              lines,
+              this::onEndOfCompute);
       computeServers.add(server);
       kept.incrementAndGet();
       server.start();
     }
-    for (JavaProcess process : memoryServers) {
-      process.awaitLine();
+    for (KeptServer server : memoryServers) {
+      server.awaitReady();
     }
     for (KeptServer server : computeServers) {
       server.awaitReady();
@@ -156,15 +181,22 @@ public final class LocalCluster implements AutoCloseable {
             .collect(Collectors.joining(","));
   }
 
-  private JavaProcess startMemory(int number) throws IOException {
-    JavaProcess process = start("memory-server", number, 0, List.of("--size=" + plan.size()));
-    process.onEnd(() -> onEndOfMemory(number, process));
-    return process;
+  private JavaProcess startMemory(int number, int port) throws IOException {
+    List<String> options = new ArrayList<>(List.of("--size=" + plan.size()));
+    Path data = plan.data();
+    if (data != null && number < FOLDERS) {
+      options.add("--data=" + data.resolve("memory-" + number));
+    }
+    return start("memory-server", number, port, options);
   }
 
   private JavaProcess startCompute(int number, int port) throws IOException {
     List<String> index = new ArrayList<>(plan.index());
     index.add("--memory-servers=" + plan.memoryServers());
+    if (plan.data() != null) {
+      index.add("--log=data");
+      index.add("--start-wait=" + LOAD_SECONDS_MAX);
+    }
     return start("compute-server", number, port, index);
   }
 
@@ -187,13 +219,12 @@ public final class LocalCluster implements AutoCloseable {
     return JavaProcess.start(List.of(format), arguments);
   }
 
-  private void onEndOfMemory(int number, JavaProcess process) {
-    if (!closing) {
-      lines.accept(
-          ("memory server %d (process %d) has ended, exit code %d: what it held is lost for good;"
-                  + " Ctrl-C ends this cluster, for another one to be started and loaded")
-              .formatted(number, process.pid(), process.exitCode()));
-    }
+  private String whatHappenedToMemory(int exitCode) {
+    return plan.data() == null
+        ? "has ended, exit code %d: what it held is lost for good; Ctrl-C ends this cluster, for another one to be started and loaded"
+            .formatted(exitCode)
+        : "has ended, exit code %d: all servers start again with what is in the data folders"
+            .formatted(exitCode);
   }
 
   private void onEndOfCompute() {
@@ -204,7 +235,8 @@ public final class LocalCluster implements AutoCloseable {
 
   private void awaitServing() {
     try (Membership membership = openSession()) {
-      new ClusterState(membership).awaitServing(1, START_MAX);
+      Duration longest = plan.data() == null ? START_MAX : Duration.ofSeconds(LOAD_SECONDS_MAX);
+      new ClusterState(membership).awaitServing(1, longest);
     }
   }
 
@@ -259,14 +291,18 @@ public final class LocalCluster implements AutoCloseable {
   @Override
   public synchronized void close() {
     if (!closing && !clients.isEmpty()) {
-      lines.accept("ending; all that was stored is lost");
+      Path data = plan.data();
+      lines.accept(
+          data == null
+              ? "ending; all that was stored is lost"
+              : "ending; what was acknowledged is in " + data);
     }
     closing = true;
     Closing.all(
         () -> computeServers.forEach(KeptServer::end),
         () -> computeServers.forEach(KeptServer::close),
-        () -> memoryServers.forEach(JavaProcess::end),
-        () -> memoryServers.forEach(JavaProcess::close),
+        () -> memoryServers.forEach(KeptServer::end),
+        () -> memoryServers.forEach(KeptServer::close),
         this::endCoordinator,
         this::deleteDirectory,
         ended::countDown);

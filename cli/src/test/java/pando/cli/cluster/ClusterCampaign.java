@@ -69,7 +69,16 @@ final class ClusterCampaign implements AutoCloseable {
     /** The disk under ZooKeeper is full for a while; of a file system of its own. */
     FULL_DISK,
     /** A memory server is killed, and all is loaded into another cluster; the last cycle. */
-    MEMORY
+    MEMORY,
+    /** A memory server is killed, and all servers start again with what data folders have. */
+    GENERATION,
+    /** All servers but ZooKeeper are killed, and start again with what data folders have. */
+    EVERYTHING;
+
+    /** Returns whether the plan must have what others need not: a small disk, or data folders. */
+    boolean needsMore() {
+      return this == FULL_DISK || this == GENERATION || this == EVERYTHING;
+    }
   }
 
   /**
@@ -180,6 +189,8 @@ final class ClusterCampaign implements AutoCloseable {
       case END -> end();
       case FULL_DISK -> fillDisk();
       case MEMORY -> loseMemory();
+      case GENERATION -> restartAll(false);
+      case EVERYTHING -> restartAll(true);
     };
   }
 
@@ -459,6 +470,44 @@ final class ClusterCampaign implements AutoCloseable {
     spent = true;
     return "memory server %d killed, %d keys answered, %d operations told; loaded anew"
         .formatted(number, answers, told);
+  }
+
+  /** Kills a memory server, or all servers; each server that has ended starts again. */
+  private String restartAll(boolean everything) throws InterruptedException {
+    int number = random.nextInt(cluster.plan().memoryServers());
+    long start = System.nanoTime();
+    long before = cluster.generation();
+    IntStream.range(0, servers).forEach(compute -> cluster.compute(compute).expectEnd());
+    if (everything) {
+      cluster.all().stream()
+          .filter(process -> !process.equals(cluster.zooKeeper()))
+          .forEach(TestedProcess::kill);
+    } else {
+      cluster.memory(number).kill();
+    }
+    TimeUnit.MILLISECONDS.sleep(random.nextInt(2_000));
+    // Also one that loads what the folders have.
+    int killed = random.nextBoolean() ? random.nextInt(servers) : -1;
+    long killAfter = start + TimeUnit.MILLISECONDS.toNanos(random.nextInt(8_000));
+    boolean isKilled = killed < 0;
+    while (!isKilled || cluster.generation() <= before || !view.isSettled(servers)) {
+      cluster.startEnded();
+      if (!isKilled && System.nanoTime() > killAfter) {
+        cluster.compute(killed).kill();
+        isKilled = true;
+      }
+      if (System.nanoTime() - start > TimeUnit.SECONDS.toNanos(ClusterView.RECOVERY_SECONDS)) {
+        throw new IllegalStateException("the cluster does not start again");
+      }
+      TimeUnit.MILLISECONDS.sleep(LOAD_MILLIS);
+    }
+    long millis = (System.nanoTime() - start) / 1_000_000;
+    tally.recovered(millis);
+    return "%s killed, settled after %d ms%s"
+        .formatted(
+            everything ? "all servers" : "memory server " + number,
+            millis,
+            killed < 0 ? "" : ", compute server %d killed meanwhile".formatted(killed));
   }
 
   // Changes without kills.

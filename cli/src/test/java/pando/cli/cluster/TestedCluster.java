@@ -21,6 +21,7 @@ import pando.client.ClientOptions;
 import pando.client.PandoClient;
 import pando.cluster.ClusterAddress;
 import pando.cluster.ClusterState;
+import pando.cluster.Config;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
 import pando.fabric.tcp.Authentication;
@@ -55,6 +56,7 @@ final class TestedCluster implements AutoCloseable {
    * @param sessionSeconds after which one without a sign of life is lost
    * @param leaseMillis for how long answers from caches count
    * @param cache bytes of each compute server
+   * @param data whether memory servers have data folders
    */
   record Plan(
       Machines machines,
@@ -63,7 +65,8 @@ final class TestedCluster implements AutoCloseable {
       int computeServers,
       int sessionSeconds,
       int leaseMillis,
-      String cache) {}
+      String cache,
+      boolean data) {}
 
   private TestedCluster(Plan plan, Path directory) {
     this.plan = plan;
@@ -109,9 +112,7 @@ final class TestedCluster implements AutoCloseable {
   }
 
   private void startServers() {
-    for (int number = 0; number < plan.memoryServers; number++) {
-      memory.put(number, server("memory-server", number, 0, List.of("--size=128MiB")));
-    }
+    IntStream.range(0, plan.memoryServers).forEach(this::startMemory);
     startCompute(0);
     memory.values().forEach(process -> process.awaitReady(READY_SECONDS));
     compute(0).awaitReady(READY_SECONDS);
@@ -214,20 +215,43 @@ final class TestedCluster implements AutoCloseable {
     return directory.resolve(of + ".log");
   }
 
+  void startMemory(int number) {
+    List<String> options = new ArrayList<>(List.of("--size=128MiB"));
+    if (plan.data) {
+      options.add("--data=" + directory.resolve("data-" + number));
+    }
+    memory.put(number, server("memory-server", number, 0, options));
+  }
+
   void startCompute(int number) {
-    compute.put(
-        number,
-        server(
-            "compute-server",
-            number,
-            ports[number],
+    List<String> options =
+        new ArrayList<>(
             List.of(
                 "--index=" + plan.system,
                 "--cache=" + plan.cache,
                 "--set=compute-servers=8",
                 "--lanes=1",
                 "--lease=" + plan.leaseMillis,
-                "--memory-servers=" + plan.memoryServers)));
+                "--memory-servers=" + plan.memoryServers));
+    if (plan.data) {
+      options.add("--log=data");
+    }
+    compute.put(number, server("compute-server", number, ports[number], options));
+  }
+
+  /** Starts all memory servers and compute servers again that have ended. */
+  void startEnded() {
+    IntStream.range(0, plan.memoryServers)
+        .filter(number -> !memory(number).isAlive())
+        .forEach(this::startMemory);
+    IntStream.range(0, plan.computeServers)
+        .filter(number -> !compute(number).isAlive())
+        .forEach(this::startCompute);
+  }
+
+  /** Returns the generation that serves, 0 if none does. */
+  long generation() {
+    return state().config().map(Config::generation).orElse(0L);
   }
 
   TestedProcess compute(int number) {

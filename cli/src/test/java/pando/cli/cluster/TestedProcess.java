@@ -172,6 +172,11 @@ final class TestedProcess implements AutoCloseable {
     }
   }
 
+  /** Notes that it may end, as another process that it needs does. */
+  void expectEnd() {
+    disturbed = true;
+  }
+
   /** Takes it for one to which nothing was done, as it goes on like one. */
   void undisturbed() {
     disturbed = false;

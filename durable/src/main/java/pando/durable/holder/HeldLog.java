@@ -13,6 +13,7 @@ import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.journal.LogFailedException;
 import pando.journal.LogFullException;
+import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
 import pando.journal.RecordLog;
 import pando.journal.RecordStream;
@@ -59,8 +60,8 @@ public final class HeldLog implements RecordLog, AutoCloseable {
   /** Bytes that some holder lacks at which changes wait. */
   private static final long LACKING_MAX = 4L << 20;
 
-  /** The longest record. */
-  private static final long RECORD_BYTES_MAX = 64L << 20;
+  /** The longest record: data folders of holders take no longer one. */
+  private static final long RECORD_BYTES_MAX = LogOptions.defaults().recordBytesMax();
 
   /** Bytes behind the head at which changes wait. */
   private static final long BEHIND_MAX = 64L << 20;

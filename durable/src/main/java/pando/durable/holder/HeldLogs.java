@@ -11,6 +11,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Worker;
+import pando.journal.RecordBuilder;
+import pando.journal.RecordStream;
 
 /** The logs that one memory server holds, in local memory. Thread-safe. */
 final class HeldLogs {
@@ -18,6 +20,13 @@ final class HeldLogs {
   private static final int LOGS_MAX = 4096;
 
   private final long bytesMax;
+  private final @Nullable HolderFolder folder;
+  private final RecordBuilder record = new RecordBuilder();
+
+  /** Bytes of a log that are to go to the folder. */
+  private MemorySegment unfiled = MemorySegment.ofArray(new byte[Worker.CALL_BYTES_MAX]);
+
+  private boolean hasFolderRoom;
   private final Map<ComputeServer, Held> byName = new HashMap<>();
 
   /** By the number of logs that had begun before. */
@@ -33,12 +42,17 @@ final class HeldLogs {
     final ComputeServer name;
     final long began;
     final ByteRow bytes = new ByteRow();
+    final RecordStream stream;
     int force = -1;
     long end = LogCopy.OPEN;
+
+    /** Up to where the folder has it, if there is one. */
+    long filed;
 
     Held(ComputeServer name, long began) {
       this.name = name;
       this.began = began;
+      this.stream = new RecordStream(name.toString(), name.process());
     }
 
     boolean hasEnded() {
@@ -54,9 +68,11 @@ final class HeldLogs {
    * Begins without logs.
    *
    * @param bytesMax of all logs together
+   * @param folder gets all that is appended; {@code null} if there is none
    */
-  HeldLogs(long bytesMax) {
+  HeldLogs(long bytesMax, @Nullable HolderFolder folder) {
     this.bytesMax = bytesMax;
+    this.folder = folder;
   }
 
   /**
@@ -64,8 +80,27 @@ final class HeldLogs {
    *
    * @return the length of the response, which is in the place of the request
    */
-  synchronized int serve(MemorySegment frame, int requestBytes) {
+  int serve(MemorySegment frame, int requestBytes) {
     check(frame, requestBytes);
+    int kind = frame.get(INT, LogFrame.KIND);
+    if (kind >= LogFrame.FOLDER) {
+      return serveFolder(kind, frame);
+    }
+    int bytes = serveLog(frame);
+    if (folder != null && kind != LogFrame.LIST && kind != LogFrame.READ) {
+      folder.awaitSafe();
+    }
+    return bytes;
+  }
+
+  private int serveFolder(int kind, MemorySegment frame) {
+    if (folder == null) {
+      return HolderFolder.refuse(frame, "the memory server has no data folder");
+    }
+    return folder.serve(kind, frame);
+  }
+
+  private synchronized int serveLog(MemorySegment frame) {
     ComputeServer name =
         new ComputeServer(frame.get(INT, LogFrame.WRITER), frame.get(LONG, LogFrame.EPOCH));
     return switch (frame.get(INT, LogFrame.KIND)) {
@@ -138,6 +173,7 @@ final class HeldLogs {
     Held log = found == null ? begin(name) : found;
     log.force &= frame.get(INT, LogFrame.FORCE);
     boolean isNew = place == kept;
+    boolean isFiled = true;
     boolean mustFit = frame.get(INT, LogFrame.KIND) == LogFrame.COMPLETE;
     boolean hasRoom = bytes == 0 || mustFit || memoryBytes + bytes <= bytesMax;
     memoryBytes -= log.bytes.memoryBytes();
@@ -145,13 +181,48 @@ final class HeldLogs {
       if (isNew && hasRoom) {
         log.bytes.append(frame, LogFrame.RECORDS, bytes);
       }
-      log.bytes.cutBefore(head);
+      isFiled = isFiled(log);
+      log.bytes.cutBefore(hasFolder() ? Math.min(head, log.filed) : head);
     } finally {
       memoryBytes += log.bytes.memoryBytes();
     }
-    frame.set(LONG, LogFrame.KEPT, log.bytes.end());
-    frame.set(LONG, LogFrame.FULL, hasRoom ? 0 : 1);
+    frame.set(LONG, LogFrame.KEPT, isFiled ? log.bytes.end() : place);
+    frame.set(LONG, LogFrame.FULL, hasRoom && isFiled ? 0 : 1);
     return LogFrame.APPENDED_BYTES;
+  }
+
+  private boolean hasFolder() {
+    return folder != null && folder.isOpen();
+  }
+
+  /** Returns whether the folder has all whole records, if there is one; appends what it lacks. */
+  private boolean isFiled(Held log) {
+    return folder == null || !folder.isOpen() || file(log, folder);
+  }
+
+  private boolean file(Held log, HolderFolder to) {
+    long bytes = log.bytes.end() - log.filed;
+    if (bytes < Integer.BYTES || bytes < lengthAt(log, log.filed)) {
+      return true;
+    }
+    if (bytes > unfiled.byteSize()) {
+      unfiled = MemorySegment.ofArray(new byte[Math.toIntExact(2 * bytes)]);
+    }
+    log.bytes.copy(log.filed, unfiled, 0, bytes);
+    hasFolderRoom = true;
+    log.stream.copy(unfiled.asSlice(0, bytes), log.filed, record, () -> file(log, to, record));
+    return hasFolderRoom;
+  }
+
+  private void file(Held log, HolderFolder to, RecordBuilder whole) {
+    hasFolderRoom = hasFolderRoom && to.append(whole);
+    log.filed += hasFolderRoom ? whole.bytes() : 0;
+  }
+
+  /** Returns the length of the record that begins at a place. */
+  private int lengthAt(Held log, long place) {
+    log.bytes.copy(place, unfiled, 0, Integer.BYTES);
+    return unfiled.get(INT, 0);
   }
 
   /** Returns whether a later start of the same compute server has a log. */
@@ -207,6 +278,9 @@ final class HeldLogs {
       throw refused("the log has another end: kept=" + kept, name, frame);
     }
     if (!log.hasEnded()) {
+      if (!isFiled(log)) {
+        throw refused("the data folder has no room for what it lacks of the log", name, frame);
+      }
       log.end = place;
       memoryBytes -= log.bytes.memoryBytes();
       log.bytes.cutBehind(Math.max(place, log.bytes.first()));

@@ -20,8 +20,6 @@ import pando.fabric.Fabric;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.StalledException;
-import pando.fabric.UnknownOutcomeException;
-import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.server.CallFailedException;
 
@@ -52,11 +50,13 @@ public final class Holders implements AutoCloseable {
   /** Memory servers 0 and 1 hold logs, or the one that there is. */
   private static final int HOLDERS_MAX = 2;
 
+  private static final long CALL_NANOS_MAX = 5_000_000_000L;
+
   private final int count;
   private final int memoryServers;
   private final IntPredicate isLost;
   private final RegisteredMemory memory;
-  private final Worker worker;
+  private final HolderCalls calls;
   private final MemorySegment frame;
 
   /** What each holder says of its logs, by name; {@code null} for one that is lost. */
@@ -73,8 +73,8 @@ public final class Holders implements AutoCloseable {
     this.memoryServers = fabric.memoryServers();
     this.isLost = isLost;
     this.memory = fabric.register(Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(memory);
     this.frame = memory.segment();
+    this.calls = new HolderCalls(fabric.worker(memory), frame, CALL_NANOS_MAX);
   }
 
   /** Returns whether a memory server is known to be gone with its memory, holder or not. */
@@ -191,7 +191,7 @@ public final class Holders implements AutoCloseable {
         long kept = inForce(log).contains(holder) ? end : its.kept();
         long place = its.hasEnded() ? its.end() : Math.min(end, kept);
         LogFrame.set(frame, LogFrame.END, log, place, 0, 0, 0);
-        call(holder);
+        calls.call(holder);
       }
     }
   }
@@ -239,11 +239,11 @@ public final class Holders implements AutoCloseable {
     long kept = copy.kept();
     while (kept < end) {
       LogFrame.set(frame, LogFrame.READ, copy.log(), kept, 0, 0, 0);
-      int bytes = (int) Math.min(Math.min(call(whole), end - kept), LogFrame.RECORDS_MAX);
+      int bytes = (int) Math.min(Math.min(calls.call(whole), end - kept), LogFrame.RECORDS_MAX);
       MemorySegment.copy(frame, 0, some, 0, bytes);
       MemorySegment.copy(some, 0, frame, LogFrame.RECORDS, bytes);
       LogFrame.set(frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
-      call(holder);
+      calls.call(holder);
       long now = frame.get(LogFrame.LONG, LogFrame.KEPT);
       if (bytes <= 0 || now <= kept) {
         throw new IllegalStateException(
@@ -290,7 +290,7 @@ public final class Holders implements AutoCloseable {
     int done = 0;
     while (done < length) {
       LogFrame.set(frame, LogFrame.READ, copy.log(), first + done, 0, 0, 0);
-      int some = Math.min(call(holder), length - done);
+      int some = Math.min(calls.call(holder), length - done);
       if (some <= 0) {
         throw new IllegalStateException(
             "a holder lacks bytes of a log: holder=%s, place=%s, log=%s"
@@ -310,10 +310,10 @@ public final class Holders implements AutoCloseable {
         if (!its.hasEnded()) {
           // It was lost when the log was ended.
           LogFrame.set(frame, LogFrame.END, log, its.kept(), 0, 0, 0);
-          call(holder);
+          calls.call(holder);
         }
         LogFrame.set(frame, LogFrame.DROP, log, 0, 0, 0, 0);
-        call(holder);
+        calls.call(holder);
       }
     }
   }
@@ -343,7 +343,7 @@ public final class Holders implements AutoCloseable {
     int count;
     do {
       LogFrame.set(frame, LogFrame.LIST, any, next, 0, 0, 0);
-      call(holder);
+      calls.call(holder);
       count = (int) frame.get(LogFrame.LONG, LogFrame.COUNT);
       for (int i = 0; i < count; i++) {
         LogCopy copy = LogCopy.read(frame, LogFrame.COPIES + (long) i * LogFrame.COPY_BYTES);
@@ -354,27 +354,9 @@ public final class Holders implements AutoCloseable {
     return all;
   }
 
-  /** Sends the request that is in the frame, again where it is not known what became of it. */
-  private int call(int holder) {
-    int length = LogFrame.RECORDS + frame.get(LogFrame.INT, LogFrame.BYTES);
-    frame.set(LogFrame.INT, LogFrame.SUM, LogFrame.sum(frame, length));
-    MemorySegment request = MemorySegment.ofArray(new byte[length]);
-    MemorySegment.copy(frame, 0, request, 0, length);
-    long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      try {
-        return worker.call(holder, LogService.FUNCTION, 0, length);
-      } catch (UnknownOutcomeException e) {
-        String what = "a holder of logs does not answer: holder";
-        start = WaitLimit.SHORT.pause(worker.backoff(), attempt, start, what, holder);
-        MemorySegment.copy(request, 0, frame, 0, length);
-      }
-    }
-  }
-
   @Override
   public void close() {
-    worker.close();
+    calls.close();
     memory.close();
   }
 }

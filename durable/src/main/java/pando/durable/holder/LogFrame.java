@@ -31,7 +31,15 @@ import pando.fabric.Worker;
  *       nothing where there is no such log.
  *   <li>{@link #DROP} forgets a log that has ended.
  *   <li>{@link #COMPLETE} is an APPEND of what another holder has, for a writer that is lost. There
- *       is always room for it.
+ *       is always room for it, but in the data folder.
+ *   <li>{@link #FOLDER} opens the holder's data folder for the kind of entries that follows, see
+ *       {@link HolderFolder}. Response: the generation that has its entries (8), entries and
+ *       removals in its files (8), the id of the cluster (16), and the length (8) of a text that
+ *       says why it cannot be used, or 0. Those below are for open folders.
+ *   <li>{@link #ENTRIES} returns the piece of the folder's entries at a place ({@link EntryBytes}).
+ *   <li>{@link #LOAD} has entries that follow replace the folder's: a piece, at its place.
+ *   <li>{@link #BEGIN} has the folder take what is appended, for the generation in the place, of
+ *       the cluster whose id follows.
  * </ul>
  */
 final class LogFrame {
@@ -41,6 +49,10 @@ final class LogFrame {
   static final int END = 4;
   static final int DROP = 5;
   static final int COMPLETE = 6;
+  static final int FOLDER = 7;
+  static final int ENTRIES = 8;
+  static final int LOAD = 9;
+  static final int BEGIN = 10;
 
   static final int KIND = 0;
   static final int WRITER = 4;
@@ -66,6 +78,13 @@ final class LogFrame {
   static final int COPIES = 8;
   static final int COPY_BYTES = 48;
   static final int COPIES_MAX = (Worker.CALL_BYTES_MAX - COPIES) / COPY_BYTES;
+
+  // The response to FOLDER.
+  static final int GENERATION = 0;
+  static final int SORTED = 8;
+  static final int CLUSTER = 16;
+  static final int WHY_BYTES = 32;
+  static final int WHY = 40;
 
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

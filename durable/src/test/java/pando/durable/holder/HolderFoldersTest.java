@@ -1,0 +1,274 @@
+package pando.durable.holder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
+import pando.fabric.local.LocalPool;
+import pando.fabric.server.CallHandler;
+import pando.fabric.server.PoolOptions;
+import pando.index.Seeds;
+import pando.journal.DataFolder;
+import pando.journal.DataFolderException;
+import pando.journal.EntryStream;
+import pando.journal.EntryWords;
+import pando.journal.LogFailedException;
+import pando.journal.LogOptions;
+import pando.journal.RecordBuilder;
+
+class HolderFoldersTest {
+  private static final String KIND = "words";
+  private static final ComputeServer ONE = new ComputeServer(1, 1);
+
+  @TempDir private Path folder;
+  private final TreeMap<Long, Long> model = new TreeMap<>();
+
+  @SuppressWarnings("NullAway.Init") // Set by start.
+  private List<LogService> services;
+
+  @SuppressWarnings("NullAway.Init") // Set by start.
+  private LocalPool pool;
+
+  @SuppressWarnings("NullAway.Init") // Set by start.
+  private Fabric fabric;
+
+  /** Starts memory servers with empty memory, and their folders. */
+  @BeforeEach
+  void start() {
+    LogOptions options = LogOptions.defaults().withSegmentBytes(1 << 20);
+    services =
+        List.of(
+            new LogService(folder.resolve("0"), options, () -> {}),
+            new LogService(folder.resolve("1"), options, () -> {}));
+    pool =
+        LocalPool.start(
+            PoolOptions.defaults()
+                .withMemoryServers(2)
+                .withBytesPerServer(16 << 20)
+                .withHandlers(List.of(new Each(services))));
+    fabric = pool.attach(ONE, 8201);
+  }
+
+  @AfterEach
+  void end() {
+    fabric.close();
+    pool.close();
+    services.forEach(LogService::close);
+  }
+
+  private void restart() {
+    end();
+    start();
+  }
+
+  /** Has each memory server's requests served by its own service. */
+  private record Each(List<LogService> services) implements CallHandler {
+    @Override
+    public int function() {
+      return LogService.FUNCTION;
+    }
+
+    @Override
+    public int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+      return services.get(server).handle(server, dram, message, requestBytes);
+    }
+  }
+
+  /** Begins the next generation; returns what it begins with. */
+  private Map<Long, Long> begin(long generation) {
+    Map<Long, Long> entries = new TreeMap<>();
+    try (HolderFolders folders = new HolderFolders(fabric, KIND)) {
+      assertThat(folders.generation()).isEqualTo(generation - 1);
+      while (folders.next()) {
+        entries.put(EntryWords.key(folders.key()), EntryWords.value(folders.value()));
+      }
+      folders.begin(folders.cluster(), generation);
+    }
+    return entries;
+  }
+
+  private void change(SplittableRandom random, int changes) {
+    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    RecordBuilder record = new RecordBuilder();
+    for (int i = 0; i < changes; i++) {
+      long key = random.nextLong(1_000);
+      if (random.nextInt(3) == 0) {
+        record.removeWord(key);
+        model.remove(key);
+      } else {
+        record.putWord(key, i);
+        model.put(key, (long) i);
+      }
+      log.reserve(record.bytes());
+      log.append(record);
+    }
+    log.awaitSynced(log.end());
+    log.close();
+  }
+
+  private Map<Long, Long> entriesOf(int holder) throws Exception {
+    Map<Long, Long> entries = new TreeMap<>();
+    try (DataFolder its =
+            DataFolder.open(folder.resolve(String.valueOf(holder)), KIND, LogOptions.defaults());
+        EntryStream stream = its.entries()) {
+      while (stream.next()) {
+        entries.put(EntryWords.key(stream.key()), EntryWords.value(stream.value()));
+      }
+    }
+    return entries;
+  }
+
+  @Test
+  void shouldHaveEverythingAgainInTheNextGeneration() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(8202));
+    for (int generation = 1; generation <= 4; generation++) {
+      assertThat(begin(generation)).isEqualTo(model);
+      change(random, 3_000);
+      restart();
+    }
+    end();
+    assertThat(entriesOf(0)).isEqualTo(model);
+    assertThat(entriesOf(1)).isEqualTo(model);
+    start();
+  }
+
+  @Test
+  void shouldBringAFolderUpThatIsNewOrOld() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(8203));
+    begin(1);
+    change(random, 500);
+    end();
+    Path old = folder.resolve("old");
+    Files.move(folder.resolve("0"), old);
+    start();
+    assertThat(begin(2)).isEqualTo(model);
+    change(random, 500);
+    end();
+    Files.move(folder.resolve("0"), folder.resolve("gone"));
+    Files.move(old, folder.resolve("0"));
+    start();
+    assertThat(begin(3)).isEqualTo(model);
+    end();
+    assertThat(entriesOf(0)).isEqualTo(model);
+    start();
+  }
+
+  @Test
+  void shouldCopyEntriesLongerThanARequest() throws Exception {
+    String bytes = "byte-strings";
+    MemorySegment key = MemorySegment.ofArray(new byte[10_000]);
+    MemorySegment value = MemorySegment.ofArray(new byte[1 << 20]);
+    value.fill((byte) 7);
+    try (DataFolder made = DataFolder.open(folder.resolve("1"), bytes, LogOptions.defaults())) {
+      made.begin();
+      RecordBuilder record = new RecordBuilder().put(key, value);
+      made.log().reserve(record.bytes());
+      made.log().append(record);
+      made.setGeneration(UUID.randomUUID(), 1);
+    }
+    try (HolderFolders folders = new HolderFolders(fabric, bytes)) {
+      assertThat(folders.next()).isTrue();
+      assertThat(folders.key().mismatch(key)).isEqualTo(-1);
+      assertThat(folders.value().mismatch(value)).isEqualTo(-1);
+      assertThat(folders.next()).isFalse();
+      folders.begin(folders.cluster(), 2);
+    }
+    end();
+    try (DataFolder copied = DataFolder.open(folder.resolve("0"), bytes, LogOptions.defaults());
+        EntryStream stream = copied.entries()) {
+      assertThat(stream.next()).isTrue();
+      assertThat(stream.value().mismatch(value)).isEqualTo(-1);
+      assertThat(stream.next()).isFalse();
+    }
+    start();
+  }
+
+  @Test
+  void shouldTakeNothingBeforeTheFolderHasBegun() {
+    try (HolderFolders opened = new HolderFolders(fabric, KIND);
+        HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {})) {
+      assertThat(opened.generation()).isZero();
+      RecordBuilder record = new RecordBuilder().putWord(1, 10);
+      log.reserve(record.bytes());
+      long place = log.append(record);
+      assertThatThrownBy(() -> log.awaitSynced(place)).isInstanceOf(LogFailedException.class);
+    }
+  }
+
+  /** A cluster may have its log in memory although memory servers could keep more. */
+  @Test
+  void shouldMakeNoFolderThatNobodyAsksFor() {
+    change(new SplittableRandom(Seeds.of(8205)), 100);
+    assertThat(folder).isEmptyDirectory();
+  }
+
+  /** The next one would take a part of the entries for all. */
+  @Test
+  void shouldNotGoOnWithWhatAnotherHasBegunToLoad() throws Exception {
+    begin(1);
+    change(new SplittableRandom(Seeds.of(8206)), 20_000);
+    restart();
+    try (HolderFolders first = new HolderFolders(fabric, KIND)) {
+      for (int i = 0; i < 300; i++) {
+        assertThat(first.next()).isTrue();
+      }
+    }
+    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("has begun");
+    restart();
+    assertThat(begin(2)).isEqualTo(model);
+  }
+
+  @Test
+  void shouldRefuseFoldersOfTwoClusters() throws Exception {
+    begin(1);
+    change(new SplittableRandom(Seeds.of(8207)), 100);
+    end();
+    Path other = folder.resolve("other");
+    Files.move(folder.resolve("0"), other);
+    Files.move(folder.resolve("1"), folder.resolve("1-kept"));
+    start();
+    begin(1);
+    end();
+    Files.move(folder.resolve("0"), folder.resolve("0-kept"));
+    Files.move(other, folder.resolve("0"));
+    start();
+    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("different clusters");
+  }
+
+  @Test
+  void shouldRefuseAnotherKindAndHoldersWithoutAFolder() {
+    begin(1);
+    restart();
+    assertThatThrownBy(() -> new HolderFolders(fabric, "byte-strings"))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("another kind");
+    List<LogService> bare = new ArrayList<>(List.of(new LogService(), new LogService()));
+    try (LocalPool other =
+            LocalPool.start(
+                PoolOptions.defaults()
+                    .withMemoryServers(2)
+                    .withBytesPerServer(16 << 20)
+                    .withHandlers(List.of(new Each(bare))));
+        Fabric its = other.attach(ONE, 8204)) {
+      assertThatThrownBy(() -> new HolderFolders(its, KIND)).hasMessageContaining("no data folder");
+    }
+  }
+}
