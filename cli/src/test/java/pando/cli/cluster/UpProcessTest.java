@@ -46,20 +46,72 @@ class UpProcessTest {
     return directory.resolve("told");
   }
 
-  private Process start() throws IOException {
-    List<String> up =
-        JavaProcess.command(
-            List.of("-XX:TieredStopAtLevel=1"),
+  private Process start(String... more) throws IOException {
+    List<String> options =
+        new ArrayList<>(
             List.of(
                 "up",
-                "--memory=1",
                 "--index=dex",
                 "--size=64MiB",
                 "--cache=1MiB",
                 "--session-timeout=" + SESSION_SECONDS,
-                "--http=0",
                 "--dir=" + directory));
+    options.addAll(List.of(more));
+    List<String> up = JavaProcess.command(List.of("-XX:TieredStopAtLevel=1"), options);
     return new ProcessBuilder(up).redirectError(told().toFile()).start();
+  }
+
+  private static PandoClient connect(String introduction) {
+    ClientOptions options =
+        ClientOptions.defaults()
+            .withAuthentication(
+                Authentication.token(Path.of(found(introduction, "--token-file=(\\S+)"))))
+            .withPatience(PATIENCE);
+    return PandoClient.connect(found(introduction, "--server=(\\S+)"), options);
+  }
+
+  private static void end(Process up) throws InterruptedException {
+    List<ProcessHandle> children = up.descendants().toList();
+    up.destroy();
+    if (!up.waitFor(60, TimeUnit.SECONDS)) {
+      up.destroyForcibly();
+      children.forEach(ProcessHandle::destroyForcibly);
+    }
+  }
+
+  /** Kills it, and all processes that it has started, at once. */
+  private static void kill(Process up) throws Exception {
+    List<ProcessHandle> children = up.descendants().toList();
+    List<Long> all = new ArrayList<>(List.of(up.pid()));
+    children.forEach(child -> all.add(child.pid()));
+    signal("KILL", all);
+    up.waitFor();
+    await(() -> children.stream().noneMatch(ProcessHandle::isAlive));
+  }
+
+  @Test
+  void shouldHaveEverythingAgainAfterAllWasKilled() throws Exception {
+    String data = "--data=" + directory.resolve("data");
+    Process first = start(data, "--compute=1");
+    try (PandoClient client = connect(introduction(first));
+        ClientSession session = client.session()) {
+      for (int i = 0; i < KEYS; i++) {
+        assertThat(session.put(Long.MIN_VALUE + i * STEP, i)).isFalse();
+      }
+      kill(first);
+    } finally {
+      end(first);
+    }
+    Process second = start(data, "--compute=1");
+    try (PandoClient client = connect(introduction(second));
+        ClientSession session = client.session()) {
+      for (int i = 0; i < KEYS; i++) {
+        assertThat(session.get(Long.MIN_VALUE + i * STEP)).as("%s: found", i).isTrue();
+        assertThat(session.value()).isEqualTo(i);
+      }
+    } finally {
+      end(second);
+    }
   }
 
   /** Returns what it prints until it is ready. */
@@ -114,16 +166,10 @@ class UpProcessTest {
   @Tag("campaign")
   @Test
   void shouldLoseNothingAsAllStandStillAndStartAgainWhatIsKilled() throws Exception {
-    Process up = start();
+    Process up = start("--memory=1", "--http=0");
     try {
       String introduction = introduction(up);
-      ClientOptions options =
-          ClientOptions.defaults()
-              .withAuthentication(
-                  Authentication.token(Path.of(found(introduction, "--token-file=(\\S+)"))))
-              .withPatience(PATIENCE);
-      String servers = found(introduction, "--server=(\\S+)");
-      try (PandoClient client = PandoClient.connect(servers, options);
+      try (PandoClient client = connect(introduction);
           ClientSession session = client.session()) {
         for (int i = 0; i < KEYS; i++) {
           assertThat(session.put(Long.MIN_VALUE + i * STEP, i)).isFalse();
@@ -158,12 +204,7 @@ class UpProcessTest {
         }
       }
     } finally {
-      List<ProcessHandle> children = up.descendants().toList();
-      up.destroy();
-      if (!up.waitFor(60, TimeUnit.SECONDS)) {
-        up.destroyForcibly();
-        children.forEach(ProcessHandle::destroyForcibly);
-      }
+      end(up);
     }
   }
 }
