@@ -10,6 +10,7 @@ final class HolderCalls implements AutoCloseable {
   private final Worker worker;
   private final MemorySegment frame;
   private final long nanosMax;
+  private volatile boolean isStopped;
 
   /**
    * Creates what sends the requests in a frame.
@@ -39,13 +40,18 @@ final class HolderCalls implements AutoCloseable {
         return worker.call(holder, LogService.FUNCTION, 0, length);
       } catch (UnknownOutcomeException | StalledException e) {
         // Stalled: the memory server is still busy with an earlier attempt.
-        if (worker.nanoTime() - start > nanosMax) {
+        if (isStopped || worker.nanoTime() - start > nanosMax) {
           throw e;
         }
         worker.backoff().pause(attempt);
         MemorySegment.copy(request, 0, frame, 0, length);
       }
     }
+  }
+
+  /** Has requests not be repeated any more; by any thread. */
+  void stop() {
+    isStopped = true;
   }
 
   @Override

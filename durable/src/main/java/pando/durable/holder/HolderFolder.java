@@ -51,7 +51,10 @@ final class HolderFolder implements AutoCloseable {
 
   private @Nullable EntryStream entries;
   private final EntryBytes read = new EntryBytes();
-  private final byte[] last = new byte[Worker.CALL_BYTES_MAX];
+
+  /** The last piece: of a size that {@link #load} takes, too. */
+  private final byte[] last = new byte[LogFrame.RECORDS_MAX];
+
   private int lastBytes;
 
   private long lastPlace;

@@ -7,9 +7,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
@@ -25,24 +29,61 @@ import pando.journal.EntryStream;
  * begun.
  */
 public final class HolderFolders implements EntryStream {
+  /*
+   *   newest folder --reads--> pieces --next--> the new index
+   *                               '----copies--> the other folder
+   *
+   * A piece is what one request takes. Two threads of its own read and copy, ahead of the caller.
+   */
+
   private static final int ID_BYTES = 2 * Long.BYTES;
+  private static final int PIECES_AHEAD = 256;
+  private static final long LOOK_MILLIS = 100;
 
   /** A folder is sorted before it is open, and what was loaded is forced to the disk. */
   private static final long CALL_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
 
   private static final ComputeServer NOBODY = new ComputeServer(0, 1);
+  private static final MemorySegment END = MemorySegment.ofArray(new byte[0]);
 
-  private final RegisteredMemory memory;
-  private final HolderCalls calls;
-  private final MemorySegment frame;
+  private final Requests requests;
+  private final Requests ofReader;
+  private final Requests ofCopier;
   private final List<Folder> folders = new ArrayList<>();
-  private final EntryBytes read = new EntryBytes();
-  private final EntryBytes copied = new EntryBytes();
-  private long readBytes;
-  private long copiedBytes;
+  private final BlockingQueue<MemorySegment> read = new ArrayBlockingQueue<>(PIECES_AHEAD);
+  private final BlockingQueue<MemorySegment> toCopy = new ArrayBlockingQueue<>(PIECES_AHEAD);
+  private final List<Thread> threads = new ArrayList<>();
+  private final EntryBytes entries = new EntryBytes();
   private boolean isAtEnd;
+  private volatile boolean closed;
+  private volatile @Nullable Throwable failure;
 
   private record Folder(int holder, UUID cluster, long generation, long entries) {}
+
+  /** What one thread sends requests by. */
+  private static final class Requests implements AutoCloseable {
+    final RegisteredMemory memory;
+    final MemorySegment frame;
+    final HolderCalls calls;
+
+    Requests(Fabric fabric) {
+      this.memory = fabric.register(Worker.CALL_BYTES_MAX);
+      this.frame = memory.segment();
+      this.calls = new HolderCalls(fabric.worker(memory), frame, CALL_NANOS_MAX);
+    }
+
+    int send(int holder, int kind, long place, MemorySegment bytes) {
+      int length = (int) bytes.byteSize();
+      MemorySegment.copy(bytes, 0, frame, LogFrame.RECORDS, length);
+      LogFrame.set(frame, kind, NOBODY, place, 0, 0, length);
+      return calls.call(holder);
+    }
+
+    @Override
+    public void close() {
+      Closing.all(calls::close, memory::close);
+    }
+  }
 
   /**
    * Opens the folders.
@@ -50,13 +91,13 @@ public final class HolderFolders implements EntryStream {
    * @param kind of the entries
    */
   public HolderFolders(Fabric fabric, String kind) {
-    this.memory = fabric.register(Worker.CALL_BYTES_MAX);
-    Worker worker = fabric.worker(memory);
-    this.frame = memory.segment();
-    this.calls = new HolderCalls(worker, frame, CALL_NANOS_MAX);
+    this.requests = new Requests(fabric);
+    this.ofReader = new Requests(fabric);
+    this.ofCopier = new Requests(fabric);
     try {
+      MemorySegment name = MemorySegment.ofArray(kind.getBytes(StandardCharsets.UTF_8));
       for (int holder = 0; holder < Holders.countOf(fabric); holder++) {
-        folders.add(open(holder, kind.getBytes(StandardCharsets.UTF_8)));
+        folders.add(open(holder, name));
       }
       checkAreOfOneCluster();
     } catch (Throwable e) {
@@ -65,10 +106,9 @@ public final class HolderFolders implements EntryStream {
     }
   }
 
-  private Folder open(int holder, byte[] kind) {
-    MemorySegment.copy(MemorySegment.ofArray(kind), 0, frame, LogFrame.RECORDS, kind.length);
-    LogFrame.set(frame, LogFrame.FOLDER, NOBODY, 0, 0, 0, kind.length);
-    calls.call(holder);
+  private Folder open(int holder, MemorySegment kind) {
+    MemorySegment frame = requests.frame;
+    int _ = requests.send(holder, LogFrame.FOLDER, 0, kind);
     int bytes = (int) frame.get(LogFrame.LONG, LogFrame.WHY_BYTES);
     if (bytes > 0) {
       byte[] why = frame.asSlice(LogFrame.WHY, bytes).toArray(ValueLayout.JAVA_BYTE);
@@ -122,47 +162,114 @@ public final class HolderFolders implements EntryStream {
   /** {@inheritDoc} They are those of the newest folder, and the others get them. */
   @Override
   public boolean next() {
-    if (read.hasEntry()) {
-      read.removeEntry();
+    if (threads.isEmpty()) {
+      start("reads", this::readAll);
+      start("copies", this::copyAll);
     }
-    while (!read.hasEntry() && !isAtEnd) {
-      LogFrame.set(frame, LogFrame.ENTRIES, NOBODY, readBytes, 0, 0, 0);
-      int bytes = calls.call(newest().holder);
-      read.add(frame, 0, bytes);
-      copied.add(frame, 0, bytes);
-      readBytes += bytes;
-      isAtEnd = bytes == 0;
-      copyToOthers();
+    if (entries.hasEntry()) {
+      entries.removeEntry();
     }
-    if (!read.hasEntry() && read.size() > 0) {
-      throw new IllegalStateException("the last entry is not whole: bytes=" + read.size());
+    while (!entries.hasEntry() && !isAtEnd) {
+      MemorySegment piece = take(read);
+      isAtEnd = piece.byteSize() == 0;
+      entries.add(piece, 0, piece.byteSize());
     }
-    return read.hasEntry();
+    if (!entries.hasEntry() && entries.size() > 0) {
+      throw new IllegalStateException("the last entry is not whole: bytes=" + entries.size());
+    }
+    return entries.hasEntry();
   }
 
-  /** Sends what was read to all other folders. */
-  private void copyToOthers() {
-    while (copied.size() >= LogFrame.RECORDS_MAX || (isAtEnd && copied.size() > 0)) {
-      int bytes = (int) Math.min(copied.size(), LogFrame.RECORDS_MAX);
+  private void start(String what, Runnable work) {
+    threads.add(
+        Thread.ofPlatform()
+            .daemon()
+            .name("pando-generation-" + what)
+            .start(() -> {
+              try {
+                work.run();
+              } catch (Throwable e) {
+                failure = e;
+              }
+            }));
+  }
+
+  private void readAll() {
+    int newest = newest().holder;
+    long place = 0;
+    int bytes;
+    do {
+      bytes = ofReader.send(newest, LogFrame.ENTRIES, place, END);
       MemorySegment piece = MemorySegment.ofArray(new byte[bytes]);
-      copied.take(piece, 0, bytes);
-      load(piece);
-    }
-    if (isAtEnd && copiedBytes == 0) {
-      load(MemorySegment.ofArray(new byte[0]));
-    }
+      MemorySegment.copy(ofReader.frame, 0, piece, 0, bytes);
+      put(toCopy, piece);
+      put(read, piece);
+      place += bytes;
+    } while (bytes > 0);
   }
 
-  private void load(MemorySegment piece) {
-    int bytes = (int) piece.byteSize();
+  private void copyAll() {
+    long place = 0;
+    MemorySegment piece;
+    do {
+      piece = take(toCopy);
+      if (piece.byteSize() > 0 || place == 0) {
+        load(place, piece);
+      }
+      place += piece.byteSize();
+    } while (piece.byteSize() > 0);
+  }
+
+  private void load(long place, MemorySegment piece) {
     for (Folder folder : folders) {
       if (folder.holder != newest().holder) {
-        MemorySegment.copy(piece, 0, frame, LogFrame.RECORDS, bytes);
-        LogFrame.set(frame, LogFrame.LOAD, NOBODY, copiedBytes, 0, 0, bytes);
-        calls.call(folder.holder);
+        int _ = ofCopier.send(folder.holder, LogFrame.LOAD, place, piece);
       }
     }
-    copiedBytes += bytes;
+  }
+
+  private void put(BlockingQueue<MemorySegment> queue, MemorySegment piece) {
+    try {
+      while (!queue.offer(piece, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+        check();
+      }
+    } catch (InterruptedException e) {
+      throw interrupted();
+    }
+  }
+
+  private MemorySegment take(BlockingQueue<MemorySegment> queue) {
+    try {
+      while (true) {
+        MemorySegment piece = queue.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        if (piece != null) {
+          return piece;
+        }
+        check();
+      }
+    } catch (InterruptedException e) {
+      throw interrupted();
+    }
+  }
+
+  private static DataFolderException interrupted() {
+    Thread.currentThread().interrupt();
+    return new DataFolderException("interrupted while data folders were read");
+  }
+
+  private void check() {
+    Throwable cause = failure;
+    if (cause instanceof PandoException of) {
+      throw of;
+    }
+    if (cause != null || closed) {
+      throw new DataFolderException("data folders were not read to the end", cause);
+    }
+  }
+
+  @Override
+  public MemorySegment key() {
+    return entries.key();
   }
 
   @Override
@@ -171,13 +278,8 @@ public final class HolderFolders implements EntryStream {
   }
 
   @Override
-  public MemorySegment key() {
-    return read.key();
-  }
-
-  @Override
   public MemorySegment value() {
-    return read.value();
+    return entries.value();
   }
 
   /**
@@ -188,17 +290,22 @@ public final class HolderFolders implements EntryStream {
     if (!isAtEnd) {
       throw new IllegalStateException("not all entries were read");
     }
+    threads.forEach(Closing::join);
+    check();
+    MemorySegment id = MemorySegment.ofArray(new byte[ID_BYTES]);
+    id.set(LogFrame.LONG, 0, cluster.getMostSignificantBits());
+    id.set(LogFrame.LONG, Long.BYTES, cluster.getLeastSignificantBits());
     for (Folder folder : folders) {
-      frame.set(LogFrame.LONG, LogFrame.RECORDS, cluster.getMostSignificantBits());
-      frame.set(LogFrame.LONG, LogFrame.RECORDS + Long.BYTES, cluster.getLeastSignificantBits());
-      LogFrame.set(frame, LogFrame.BEGIN, NOBODY, generation, 0, 0, ID_BYTES);
-      calls.call(folder.holder);
+      int _ = requests.send(folder.holder, LogFrame.BEGIN, generation, id);
     }
   }
 
   @Override
   public void close() {
-    calls.close();
-    memory.close();
+    closed = true;
+    ofReader.calls.stop();
+    ofCopier.calls.stop();
+    threads.forEach(Closing::join);
+    Closing.all(requests::close, ofReader::close, ofCopier::close);
   }
 }
