@@ -13,7 +13,6 @@ import pando.bench.workload.Workload;
 import pando.cli.option.CacheSize;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
-import pando.cluster.LogMode;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
 import pando.sim.ClusterOptions;
@@ -80,7 +79,7 @@ final class SimulatedWorkloads {
                 workload.distribution(distribution),
                 draw.theta(),
                 simulation.nanos());
-        boolean isLogged = simulation.log() == LogMode.MEMORY;
+        boolean isLogged = simulation.isLogged();
         plans.add(
             Ranges.accepted(
                 spec,

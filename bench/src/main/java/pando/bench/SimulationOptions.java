@@ -6,10 +6,8 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.bench.simulate.LockKind;
-import pando.cli.option.Choices;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
-import pando.cluster.LogMode;
 import pando.fabric.server.PoolOptions;
 import pando.sim.ClusterOptions;
 import pando.sim.NetworkKind;
@@ -92,13 +90,9 @@ final class SimulationOptions {
 
   @Option(
       names = "--log",
-      paramLabel = "NAME",
-      defaultValue = "none",
-      converter = Choices.LogConverter.class,
       description =
-          "memory: memory servers hold a log of what changes, as in clusters; none (default:"
-              + " ${DEFAULT-VALUE}).")
-  private LogMode log;
+          "Has memory servers hold a log of what changes in their memory, as in clusters.")
+  private boolean log;
 
   @Option(
       names = "--duration",
@@ -126,7 +120,7 @@ final class SimulationOptions {
     return network;
   }
 
-  LogMode log() {
+  boolean isLogged() {
     return log;
   }
 

@@ -150,7 +150,7 @@ final class ComputeServerCommand implements Callable<Integer> {
         "memory: in the memory of memory servers 0 and 1; nothing acknowledged is lost with a"
             + " compute server. For byte-strings, orca, and dex with keys of 8 bytes.",
         "data: in the data folders of memory servers 0 and 1, with all other entries; nothing"
-            + " acknowledged is lost, whatever ends.",
+            + " acknowledged is lost whatever ends, as far as their --sync says.",
         "none: nowhere."
       })
   private @Nullable LogMode log;

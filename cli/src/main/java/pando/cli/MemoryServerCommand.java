@@ -59,10 +59,14 @@ import picocli.CommandLine.Spec;
     footer = {
       "",
       "With a name its memory is committed at the start. It runs until it is interrupted;"
-          + " its nodes are lost then."
+          + " its nodes are lost then, but for what is in data folders."
     })
 final class MemoryServerCommand implements Callable<Integer> {
   private static final int SECONDS_MAX = 86_400;
+
+  /** Memory servers that have data folders. */
+  private static final int FOLDERS = 2;
+
   private static final Pattern NUMBER_AT_END = Pattern.compile(".*?(\\d{1,4})");
 
   @Spec private CommandSpec spec;
@@ -172,6 +176,7 @@ final class MemoryServerCommand implements Callable<Integer> {
       }
     } else {
       Ranges.check(spec, "--data", data == null, String.valueOf(data), "only with --cluster");
+      Ranges.check(spec, "--sync", sync == null, String.valueOf(sync), "only with --data");
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
         serve(server, server::close);
       }
@@ -224,6 +229,8 @@ final class MemoryServerCommand implements Callable<Integer> {
     InetSocketAddress address = listen;
     int place = number;
     Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
+    boolean holds = data == null || place < FOLDERS;
+    Ranges.check(spec, "--data", holds, String.valueOf(data), "only of memory servers 0 and 1");
     return MemoryServerProcess.start(
         clusterOption::connect,
         place,

@@ -157,7 +157,8 @@ final class UpCommand implements Callable<Integer> {
     Ranges.check(spec, "--session-timeout", sessionSeconds, 1, SESSION_SECONDS_MAX);
     if (data != null) {
       boolean isLogged = servedIndex.options(settingOptions).isLogged();
-      Ranges.check(spec, "--data", isLogged, data, "for byte-strings, orca and dex");
+      Ranges.check(
+          spec, "--data", isLogged, data, "for byte-strings, orca, and dex with keys of 8 bytes");
     }
     httpOption.check();
     if (size != null) {

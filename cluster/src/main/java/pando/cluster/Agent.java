@@ -200,8 +200,7 @@ final class Agent {
   }
 
   private void checkGeneration() {
-    if (generation > 0
-        && state.config().map(Config::generation).filter(now -> now == generation).isEmpty()) {
+    if (generation > 0 && state.config().filter(now -> now.generation() == generation).isEmpty()) {
       FencedException over =
           new FencedException(
               "a memory server has ended, and with it this generation of the cluster; what was"

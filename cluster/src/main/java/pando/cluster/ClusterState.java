@@ -92,7 +92,7 @@ public final class ClusterState {
    * Writes the configuration of a generation, if there is none, this process leads, and the pool is
    * still that of its memory servers.
    */
-  boolean writeConfig(Config config, Leadership leadership, List<PoolEntry> pool) {
+  boolean beginGeneration(Config config, Leadership leadership, List<PoolEntry> pool) {
     List<Write> writes = new ArrayList<>();
     writes.add(check(leadership));
     writes.add(new Write.Create(Folders.CONFIG, config.encode()));
@@ -134,18 +134,18 @@ public final class ClusterState {
     if (!config.map(Versioned::value).equals(seen)) {
       return;
     }
-    deletes(Folders.CONFIG, writes);
-    deletes(Folders.ROUTES, writes);
-    deletesAll(Folders.POOL, writes);
-    deletesAll(Folders.CHANGES, writes);
+    addDelete(Folders.CONFIG, writes);
+    addDelete(Folders.ROUTES, writes);
+    addDeletes(Folders.POOL, writes);
+    addDeletes(Folders.CHANGES, writes);
     boolean _ = membership.commit(writes);
   }
 
-  private void deletesAll(String folder, List<Write> writes) {
-    membership.list(folder).forEach(name -> deletes(folder + "/" + name, writes));
+  private void addDeletes(String folder, List<Write> writes) {
+    membership.list(folder).forEach(name -> addDelete(folder + "/" + name, writes));
   }
 
-  private void deletes(String path, List<Write> writes) {
+  private void addDelete(String path, List<Write> writes) {
     membership.read(path).ifPresent(entry -> writes.add(new Write.Delete(path, entry.version())));
   }
 

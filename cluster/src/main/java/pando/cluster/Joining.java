@@ -211,22 +211,21 @@ final class Joining {
     }
     long last = state.generation();
     try (NextGeneration next = new NextGeneration(fabric, settings.options(), last)) {
-      return beginGeneration(fabric, next, leadership);
+      return fill(fabric, next, leadership);
     } catch (DataFolderException e) {
       throw new GenerationException("no generation can begin: " + e.getMessage(), e);
     }
   }
 
   /** Where it does not begin as a whole, memory servers start again, with an empty pool. */
-  private boolean beginGeneration(
-      Fabric fabric, NextGeneration next, ClusterState.Leadership leadership) {
+  private boolean fill(Fabric fabric, NextGeneration next, ClusterState.Leadership leadership) {
     boolean hasBegun = false;
     try {
       Partitioned index = settings.options().createAt(fabric, number);
       made = index;
       generation = next.begin(index);
       Config config = settings.config().withGeneration(generation);
-      hasBegun = state.writeConfig(config, leadership, pool);
+      hasBegun = state.beginGeneration(config, leadership, pool);
       return hasBegun;
     } catch (PandoException | IllegalStateException e) {
       throw new GenerationException(

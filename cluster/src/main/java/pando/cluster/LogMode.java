@@ -1,5 +1,6 @@
 package pando.cluster;
 
+import java.util.List;
 import java.util.Locale;
 
 /** Where compute servers log changes that the pool may lack. */
@@ -15,7 +16,7 @@ public enum LogMode {
 
   /**
    * In the data folders of memory servers 0 and 1, with all other entries: nothing acknowledged is
-   * lost, whatever ends.
+   * lost whatever ends, as far as the folders' {@code sync} says.
    */
   DATA;
 
@@ -30,7 +31,8 @@ public enum LogMode {
         return mode;
       }
     }
-    throw new IllegalArgumentException("no such log: name=" + name + ", known=none, memory, data");
+    throw new IllegalArgumentException(
+        "no such log: name=%s, known=%s".formatted(name, List.of(values())));
   }
 
   /** Returns its name, such as {@code memory}. */

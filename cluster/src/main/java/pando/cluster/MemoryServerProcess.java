@@ -11,9 +11,10 @@ import pando.fabric.memory.Closing;
 import pando.fabric.tcp.TcpMemoryServer;
 
 /**
- * A memory server of a cluster. It registers its address with the coordinator, and needs it for
- * nothing else: it goes on serving while the coordinator does not answer. If its session ends, it
- * opens another one and registers again, as its memory is still there.
+ * A memory server of a cluster. It registers its address with the coordinator, and goes on serving
+ * while that does not answer. If its session ends, it opens another one and registers again, as its
+ * memory is still there. Where there are data folders, it begins a new pool if an earlier process
+ * had its number, and ends when another memory server does that.
  */
 public final class MemoryServerProcess implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(MemoryServerProcess.class.getName());
@@ -50,8 +51,8 @@ public final class MemoryServerProcess implements AutoCloseable {
    * @param servers starts one of this number, at an address at which others reach it
    * @throws IllegalArgumentException if others cannot connect to the address
    * @throws WaitOverException if another one keeps the number
-   * @throws ClusterException if an earlier one had the number when the index was made: its memory
-   *     is gone, and cannot be replaced
+   * @throws ClusterException if an earlier one had the number when the index was made, whose memory
+   *     is gone and, without data folders, cannot be replaced
    * @throws CoordinatorLostException if the coordinator does not answer
    */
   public static MemoryServerProcess start(
@@ -63,7 +64,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     RenewedMembership membership = new RenewedMembership(sessions);
     try {
       ClusterState state = new ClusterState(membership);
-      Optional<ClusterState.Versioned<PoolEntry>> before = awaitFree(state, number, startWait);
+      Optional<ClusterState.Versioned<PoolEntry>> before = awaitPlace(state, number, startWait);
       TcpMemoryServer server = servers.get();
       try {
         if (state.generation() > 0) {
@@ -87,7 +88,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     }
   }
 
-  private static Optional<ClusterState.Versioned<PoolEntry>> awaitFree(
+  private static Optional<ClusterState.Versioned<PoolEntry>> awaitPlace(
       ClusterState state, int number, Duration startWait) {
     Waiting.until(
         Host.real(),
@@ -161,7 +162,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     if (isOver && !closed) {
       LOG.log(
           Level.WARNING,
-          "another memory server has ended, and with it the pool; start this one again: " + entry);
+          "the pool does not have this memory server any more; start it again: " + entry);
       closed = true;
       server.close();
     }
@@ -211,7 +212,7 @@ public final class MemoryServerProcess implements AutoCloseable {
     state.lastEpochs().forEach(server::fence);
   }
 
-  /** Returns whether it has ended because the generation has: it is to be started again. */
+  /** Returns whether it has ended as the pool does not have it any more: start it again. */
   public boolean isOver() {
     return isOver;
   }

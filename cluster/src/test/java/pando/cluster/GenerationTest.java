@@ -30,7 +30,6 @@ import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
 import pando.index.IndexOptions;
-import pando.index.Seeds;
 import pando.index.Session;
 import pando.index.Systems;
 import pando.journal.LogOptions;
@@ -155,7 +154,7 @@ class GenerationTest {
   @ParameterizedTest
   @ValueSource(strings = {"orca", "dex"})
   void shouldHaveEverythingAgainWhereAMemoryServerHasEnded(String system) throws Exception {
-    SplittableRandom random = new SplittableRandom(Seeds.of(8301));
+    SplittableRandom random = new SplittableRandom(8301);
     startMemory(0);
     startMemory(1);
     for (int generation = 1; generation <= 2; generation++) {
@@ -174,7 +173,7 @@ class GenerationTest {
     startMemory(0);
     startMemory(1);
     ComputeServerProcess first = startCompute("orca", LogMode.DATA);
-    change(first, new SplittableRandom(Seeds.of(8302)));
+    change(first, new SplittableRandom(8302));
     loseMemory(0, first);
     for (Memory each : memory) {
       each.close();
@@ -201,7 +200,7 @@ class GenerationTest {
     startMemory(0);
     startMemory(1);
     ComputeServerProcess first = startCompute("orca", LogMode.DATA);
-    change(first, new SplittableRandom(Seeds.of(8303)));
+    change(first, new SplittableRandom(8303));
     loseMemory(1, first);
     assertThatThrownBy(() -> startCompute("orca", LogMode.MEMORY))
         .isInstanceOf(ClusterException.class)

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * id 5f0c...                                       a UUID, which all its files have
  * kind words                                       or byte-strings
  * codecs strings longs                             of the map without a name; not there before it is
- * cluster 9b2f... generation 7                     which has it; not there before one has
+ * cluster 9b2f... generation 7                     whose entries these are; left out if no cluster's
  * sorted 7 0 1a2b3c00 1000000 sha256=...           number, lsns from and to, entries, its footer's sum
  * log-from 1a2b3c00 begun                          what is below is in the sorted files; a segment is there
  * crc32c 9e107d9d                                  of all lines above

@@ -36,15 +36,14 @@ public final class RecordStream {
   }
 
   /**
-   * Copies the records in some bytes that are whole.
+   * Passes each whole record in some bytes to a builder.
    *
    * @param first place of the first byte, where a record begins
    * @param record has each of them in turn
    * @param each run when it has one
-   * @return place behind the last whole one
    * @throws DamagedFolderException if a record is damaged
    */
-  public long copy(MemorySegment bytes, long first, RecordBuilder record, Runnable each) {
+  public void forEach(MemorySegment bytes, long first, RecordBuilder record, Runnable each) {
     RecordWalk walk = walk(bytes, first);
     long end = 0;
     while (walk.next()) {
@@ -53,7 +52,6 @@ public final class RecordStream {
       end = walk.end();
     }
     checkEnd(walk, bytes, first);
-    return first + end;
   }
 
   private RecordWalk walk(MemorySegment bytes, long first) {

@@ -109,7 +109,7 @@ public final class Cluster implements AutoCloseable {
     return process;
   }
 
-  /** Returns whether a process has crashed, which has such a fabric. */
+  /** Returns whether the process of this name has crashed. */
   public boolean isCrashed(ComputeServer process) {
     SimFabric its = processes.get(process);
     return its != null && its.isCrashed();

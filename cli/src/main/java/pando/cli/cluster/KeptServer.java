@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.memory.Closing;
 
 /**
- * A compute server's process, and another one of its number and address where it has ended by
- * itself. A line says what happened, and what was lost.
+ * A server's process, and another one of its number and address where it has ended by itself. A
+ * line says what happened, and what was lost.
  */
 final class KeptServer implements AutoCloseable {
   private static final String LOSS =
@@ -24,7 +24,7 @@ final class KeptServer implements AutoCloseable {
   private static final Pattern READY = Pattern.compile(".* is ready at \\S+:(\\d+) .*");
   private static final int ANY_PORT = 0;
 
-  /** Exit codes of {@code pando compute-server}, and what signals make of them. */
+  /** Exit codes of servers, and what signals make of them. */
   private static final int REMOVED = 0;
 
   private static final int FENCED = 3;

@@ -36,7 +36,8 @@ import pando.fabric.tcp.Authentication;
 /**
  * A cluster on this machine, on loopback addresses: a coordinator in this process, and each memory
  * server and compute server in a process of its own, which ends with this one. Compute servers that
- * end by themselves start again. All prove who they are by a secret that is made for it.
+ * end by themselves start again, and memory servers that have data folders. All prove who they are
+ * by a secret that is made for it.
  */
 public final class LocalCluster implements AutoCloseable {
   private static final String NAME = "up";
@@ -220,11 +221,12 @@ public final class LocalCluster implements AutoCloseable {
   }
 
   private String whatHappenedToMemory(int exitCode) {
-    return plan.data() == null
-        ? "has ended, exit code %d: what it held is lost for good; Ctrl-C ends this cluster, for another one to be started and loaded"
-            .formatted(exitCode)
-        : "has ended, exit code %d: all servers start again with what is in the data folders"
-            .formatted(exitCode);
+    String what =
+        plan.data() == null
+            ? "what it held is lost for good; Ctrl-C ends this cluster, for another one to be"
+                + " started and loaded"
+            : "its data folder has what was acknowledged";
+    return "has ended, exit code %d: %s".formatted(exitCode, what);
   }
 
   private void onEndOfCompute() {

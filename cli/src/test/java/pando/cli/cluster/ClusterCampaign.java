@@ -490,7 +490,10 @@ final class ClusterCampaign implements AutoCloseable {
     int killed = random.nextBoolean() ? random.nextInt(servers) : -1;
     long killAfter = start + TimeUnit.MILLISECONDS.toNanos(random.nextInt(8_000));
     boolean isKilled = killed < 0;
-    while (!isKilled || cluster.generation() <= before || !view.isSettled(servers)) {
+    while (!isKilled
+        || !cluster.isWhole()
+        || cluster.generation() <= before
+        || !view.isSettled(servers)) {
       cluster.startEnded();
       if (!isKilled && System.nanoTime() > killAfter) {
         cluster.compute(killed).kill();

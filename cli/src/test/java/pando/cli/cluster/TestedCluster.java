@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import pando.client.ClientOptions;
 import pando.client.PandoClient;
@@ -237,6 +238,12 @@ final class TestedCluster implements AutoCloseable {
       options.add("--log=data");
     }
     compute.put(number, server("compute-server", number, ports[number], options));
+  }
+
+  /** Returns whether all memory servers and compute servers run. */
+  boolean isWhole() {
+    return Stream.concat(memory.values().stream(), compute.values().stream())
+        .allMatch(TestedProcess::isAlive);
   }
 
   /** Starts all memory servers and compute servers again that have ended. */

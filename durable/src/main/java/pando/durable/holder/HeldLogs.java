@@ -14,7 +14,7 @@ import pando.fabric.Worker;
 import pando.journal.RecordBuilder;
 import pando.journal.RecordStream;
 
-/** The logs that one memory server holds, in local memory. Thread-safe. */
+/** The logs that one memory server holds, in local memory, and in its data folder. Thread-safe. */
 final class HeldLogs {
   /** Logs that there can be, most of them of compute servers that have ended. */
   private static final int LOGS_MAX = 4096;
@@ -83,7 +83,7 @@ final class HeldLogs {
   int serve(MemorySegment frame, int requestBytes) {
     check(frame, requestBytes);
     int kind = frame.get(INT, LogFrame.KIND);
-    if (kind >= LogFrame.FOLDER) {
+    if (LogFrame.isForFolder(kind)) {
       return serveFolder(kind, frame);
     }
     int bytes = serveLog(frame);
@@ -202,6 +202,7 @@ final class HeldLogs {
 
   private boolean file(Held log, HolderFolder to) {
     long bytes = log.bytes.end() - log.filed;
+    // A long record comes in many requests: it is copied once, when it is whole.
     if (bytes < Integer.BYTES || bytes < lengthAt(log, log.filed)) {
       return true;
     }
@@ -210,7 +211,7 @@ final class HeldLogs {
     }
     log.bytes.copy(log.filed, unfiled, 0, bytes);
     hasFolderRoom = true;
-    log.stream.copy(unfiled.asSlice(0, bytes), log.filed, record, () -> file(log, to, record));
+    log.stream.forEach(unfiled.asSlice(0, bytes), log.filed, record, () -> file(log, to, record));
     return hasFolderRoom;
   }
 

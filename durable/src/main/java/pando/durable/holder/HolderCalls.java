@@ -49,7 +49,7 @@ final class HolderCalls implements AutoCloseable {
     }
   }
 
-  /** Has requests not be repeated any more; by any thread. */
+  /** Ends repeats of requests. Any thread may call it. */
   void stop() {
     isStopped = true;
   }

@@ -76,7 +76,7 @@ final class HolderFolder implements AutoCloseable {
     this.onFailure = onFailure;
   }
 
-  /** Returns whether it was asked for: else the cluster does without it. */
+  /** Returns whether a compute server has opened it; if not, the cluster has no data folders. */
   boolean isOpen() {
     return folder != null;
   }
@@ -100,7 +100,10 @@ final class HolderFolder implements AutoCloseable {
   /** Opens the folder for a kind of entries; says which generation has them. */
   private synchronized int open(MemorySegment frame) {
     if (log != null) {
-      return refuse(frame, "a generation has begun in it, as a whole or not: " + path);
+      return refuse(
+          frame,
+          "a generation has begun in it, or was begun in part, since this process started: "
+              + path);
     }
     try {
       return openFor(kindIn(frame), frame);

@@ -11,7 +11,6 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
@@ -43,8 +42,7 @@ public final class HolderFolders implements EntryStream {
   /** A folder is sorted before it is open, and what was loaded is forced to the disk. */
   private static final long CALL_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
 
-  private static final ComputeServer NOBODY = new ComputeServer(0, 1);
-  private static final MemorySegment END = MemorySegment.ofArray(new byte[0]);
+  private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
   private final Requests requests;
   private final Requests ofReader;
@@ -75,7 +73,7 @@ public final class HolderFolders implements EntryStream {
     int send(int holder, int kind, long place, MemorySegment bytes) {
       int length = (int) bytes.byteSize();
       MemorySegment.copy(bytes, 0, frame, LogFrame.RECORDS, length);
-      LogFrame.set(frame, kind, NOBODY, place, 0, 0, length);
+      LogFrame.set(frame, kind, LogFrame.NOBODY, place, 0, 0, length);
       return calls.call(holder);
     }
 
@@ -199,7 +197,7 @@ public final class HolderFolders implements EntryStream {
     long place = 0;
     int bytes;
     do {
-      bytes = ofReader.send(newest, LogFrame.ENTRIES, place, END);
+      bytes = ofReader.send(newest, LogFrame.ENTRIES, place, NOTHING);
       MemorySegment piece = MemorySegment.ofArray(new byte[bytes]);
       MemorySegment.copy(ofReader.frame, 0, piece, 0, bytes);
       put(toCopy, piece);
@@ -213,6 +211,7 @@ public final class HolderFolders implements EntryStream {
     MemorySegment piece;
     do {
       piece = take(toCopy);
+      // An empty folder empties the others.
       if (piece.byteSize() > 0 || place == 0) {
         load(place, piece);
       }

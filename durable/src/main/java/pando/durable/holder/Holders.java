@@ -39,8 +39,8 @@ public final class Holders implements AutoCloseable {
    * It looks twice: the holders are asked one after the other, and the log may have begun and ended
    * between the two.
    *
-   * A log ends where the holder has it to that has most of it, and the others get what they lack
-   * before it ends anywhere. So whatever was acknowledged is before the end, a second attempt finds
+   * A log ends where the holder that has most of it has it, and the others get what they lack
+   * before it ends anywhere. So what was acknowledged is before the end, a second attempt finds
    * the same end, and all holders have the same changes: no change is at one of them alone. What was
    * not acknowledged may be before the end as well; then it happens when the log is replayed.
    */
@@ -179,7 +179,7 @@ public final class Holders implements AutoCloseable {
     return null;
   }
 
-  /** Ends a log at the place up to which the holder has it that has most. */
+  /** Ends a log at the greatest place up to which a holder in force has it. */
   private void end(ComputeServer log) {
     long end = endOf(log);
     if (ended(log) == null) {
@@ -190,7 +190,7 @@ public final class Holders implements AutoCloseable {
       if (its != null) {
         long kept = inForce(log).contains(holder) ? end : its.kept();
         long place = its.hasEnded() ? its.end() : Math.min(end, kept);
-        LogFrame.set(frame, LogFrame.END, log, place, 0, 0, 0);
+        LogFrame.set(frame, LogFrame.END, log, place);
         calls.call(holder);
       }
     }
@@ -235,13 +235,11 @@ public final class Holders implements AutoCloseable {
   }
 
   private void copyTo(int holder, LogCopy copy, int whole, long end) {
-    MemorySegment some = MemorySegment.ofArray(new byte[LogFrame.RECORDS_MAX]);
     long kept = copy.kept();
     while (kept < end) {
-      LogFrame.set(frame, LogFrame.READ, copy.log(), kept, 0, 0, 0);
+      LogFrame.set(frame, LogFrame.READ, copy.log(), kept);
       int bytes = (int) Math.min(Math.min(calls.call(whole), end - kept), LogFrame.RECORDS_MAX);
-      MemorySegment.copy(frame, 0, some, 0, bytes);
-      MemorySegment.copy(some, 0, frame, LogFrame.RECORDS, bytes);
+      MemorySegment.copy(frame, 0, frame, LogFrame.RECORDS, bytes);
       LogFrame.set(frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
       calls.call(holder);
       long now = frame.get(LogFrame.LONG, LogFrame.KEPT);
@@ -289,7 +287,7 @@ public final class Holders implements AutoCloseable {
     MemorySegment bytes = MemorySegment.ofArray(new byte[length]);
     int done = 0;
     while (done < length) {
-      LogFrame.set(frame, LogFrame.READ, copy.log(), first + done, 0, 0, 0);
+      LogFrame.set(frame, LogFrame.READ, copy.log(), first + done);
       int some = Math.min(calls.call(holder), length - done);
       if (some <= 0) {
         throw new IllegalStateException(
@@ -309,10 +307,10 @@ public final class Holders implements AutoCloseable {
       if (its != null) {
         if (!its.hasEnded()) {
           // It was lost when the log was ended.
-          LogFrame.set(frame, LogFrame.END, log, its.kept(), 0, 0, 0);
+          LogFrame.set(frame, LogFrame.END, log, its.kept());
           calls.call(holder);
         }
-        LogFrame.set(frame, LogFrame.DROP, log, 0, 0, 0, 0);
+        LogFrame.set(frame, LogFrame.DROP, log, 0);
         calls.call(holder);
       }
     }
@@ -338,11 +336,10 @@ public final class Holders implements AutoCloseable {
 
   private Map<ComputeServer, LogCopy> list(int holder) {
     Map<ComputeServer, LogCopy> all = new HashMap<>();
-    ComputeServer any = new ComputeServer(0, 1);
     long next = 0;
     int count;
     do {
-      LogFrame.set(frame, LogFrame.LIST, any, next, 0, 0, 0);
+      LogFrame.set(frame, LogFrame.LIST, LogFrame.NOBODY, next);
       calls.call(holder);
       count = (int) frame.get(LogFrame.LONG, LogFrame.COUNT);
       for (int i = 0; i < count; i++) {

@@ -91,7 +91,15 @@ final class LogFrame {
   static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  /** In requests that are about no log. */
+  static final ComputeServer NOBODY = new ComputeServer(0, 1);
+
   private LogFrame() {}
+
+  /** Returns whether a request is about the data folder, and no log. */
+  static boolean isForFolder(int kind) {
+    return kind >= FOLDER;
+  }
 
   /** Writes a request but for its records and its sum. */
   static void set(
@@ -110,6 +118,11 @@ final class LogFrame {
     frame.set(INT, FORCE, force);
     frame.set(INT, BYTES, bytes);
     frame.set(INT, ZEROS, 0);
+  }
+
+  /** Writes a request without records that is about one place of a log, but for its sum. */
+  static void set(MemorySegment frame, int kind, ComputeServer log, long place) {
+    set(frame, kind, log, place, 0, 0, 0);
   }
 
   /** Returns the sum of a request. */

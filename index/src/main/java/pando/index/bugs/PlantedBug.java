@@ -25,7 +25,7 @@ public final class PlantedBug {
   /** The heir of DEX leaves locks that the lost compute server had taken. */
   public static final boolean LOCKS_KEPT = PLANTED.equals("cluster-dex-locks-kept");
 
-  /** DEX uses nodes that are wider than their parents say as they are. */
+  /** DEX does not narrow nodes that are wider than their parents say. */
   public static final boolean KEPT_WIDE = PLANTED.equals("cluster-dex-kept-wide");
 
   /** A DEFT leaf keeps its stamp when it is written as a whole. */

@@ -46,7 +46,7 @@ final class Burial {
   }
 
   private void unlock(long key, long address, int level, long low, long high) {
-    long lock = lock(address);
+    long lock = lockWord(address);
     if (SharedNodes.holder(lock) != lost) {
       return;
     }
@@ -57,11 +57,12 @@ final class Burial {
       unlock(
           key, layout.slot(memory, node, i), level - 1, layout.key(memory, node, i), highOfChild);
     }
+    // The image is as narrow as the parent says: that completes the split.
     Retry.untilDone(worker, () -> layout.writeImage(worker, node));
     Retry.untilDone(worker, () -> worker.cas(address + NodeLayout.LOCK, lock, 0));
   }
 
-  private long lock(long address) {
+  private long lockWord(long address) {
     worker.read(address + NodeLayout.LOCK, change.message(), Long.BYTES);
     return Words.get(memory, change.message());
   }

@@ -21,7 +21,7 @@ final class DexSplits {
    *
    * The pool may outlive this compute server, which may end at any verb. So the sibling is written
    * first, then the parent, and only then the node, which is wider until then than its parent says:
-   * whoever reads it leaves out what belongs to the sibling (see NodeGuard). A leaf is dirty until
+   * readers leave out what belongs to the sibling (see NodeGuard). A leaf is dirty until
    * it cools. An inner node is written at once, as its children go on to be split. In the paper
    * all three are written when they cool, in any order.
    *

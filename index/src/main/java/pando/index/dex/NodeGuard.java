@@ -8,7 +8,7 @@ import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
 import pando.index.pool.NodePlaces;
 
-/** Checks nodes that were read from the pool, and the addresses in them. */
+/** Checks nodes that were read from the pool, and narrows those that are too wide. */
 final class NodeGuard {
   /*
    * A node is written after its parent where it has given entries to a sibling, and before its
@@ -50,10 +50,9 @@ final class NodeGuard {
   }
 
   /**
-   * Has a checked node cover the keys that its parent leads to it for. The image in the pool may be
-   * wider, and stays so.
+   * Narrows a checked node to the fences that its parent has for it, in local memory only.
    *
-   * @return {@code null} if it does now, else the problem
+   * @return {@code null} if it is narrow enough now, else the problem
    */
   @Nullable String narrow(MemorySegment memory, long node, long low, long high) {
     int below = layout.compare(memory, layout.low(memory, node), low);
@@ -72,5 +71,16 @@ final class NodeGuard {
     layout.narrow(memory, node, low, high);
     layout.seal(memory, node);
     return null;
+  }
+
+  /**
+   * Checks a node that was read from the pool, and narrows it.
+   *
+   * @return {@code null} if all is well, else the problem
+   */
+  @Nullable String fit(
+      MemorySegment memory, long node, long address, int level, long low, long high) {
+    String problem = check(memory, node, address, level);
+    return problem == null ? narrow(memory, node, low, high) : problem;
   }
 }

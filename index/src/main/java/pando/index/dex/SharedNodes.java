@@ -129,8 +129,8 @@ final class SharedNodes {
 
   /**
    * Reads a node whose lock the caller holds, as well as its parent's if it has one. So the node
-   * must be the expected one; anything else is damage. What a compute server that is lost has left
-   * wider than that is made so in the pool, too.
+   * must be the expected one; anything else is damage. A node that a lost compute server left too
+   * wide is narrowed in the pool, too.
    */
   void readLocked(long address, long target, int level, long low, long high) {
     String problem = read(address, target, level);
@@ -138,11 +138,11 @@ final class SharedNodes {
     if (problem == null) {
       problem = guard.narrow(memory, target, low, high);
     }
-    if (problem == null && NodeLayout.checksum(memory, target) != checksum) {
-      finish(() -> layout.writeImage(worker, target));
-    }
     if (problem != null) {
       throw new CorruptNodeException(address, problem);
+    }
+    if (NodeLayout.checksum(memory, target) != checksum) {
+      finish(() -> layout.writeImage(worker, target));
     }
   }
 

@@ -215,10 +215,7 @@ final class Topology {
     String problem = null;
     for (int attempt = 0; attempt < READS_MAX; attempt++) {
       layout.readImage(worker, address, node);
-      problem = guard.check(memory, node, address, level);
-      if (problem == null) {
-        problem = guard.narrow(memory, node, low, high);
-      }
+      problem = guard.fit(memory, node, address, level, low, high);
       if (problem == null) {
         return node;
       }

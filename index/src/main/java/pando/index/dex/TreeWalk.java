@@ -95,10 +95,7 @@ public final class TreeWalk {
     if (Words.get(memory, node + NodeLayout.LOCK) != 0) {
       findings.problem(address, "its remote lock is held");
     }
-    String damage = guard.check(memory, node, address, level);
-    if (damage == null) {
-      damage = guard.narrow(memory, node, low, high);
-    }
+    String damage = guard.fit(memory, node, address, level, low, high);
     if (damage != null) {
       findings.problem(address, damage);
       return;

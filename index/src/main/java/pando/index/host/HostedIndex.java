@@ -608,8 +608,8 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
   }
 
   /**
-   * Ends what a compute server was doing to the pool that is lost, or that an earlier process was,
-   * so that others can go on. It still has its range. Can be done again. Default: nothing.
+   * Completes what a lost compute server, or an earlier process of this one, had begun in the pool,
+   * so that others can go on. The lost one still has its range. Can be repeated. Default: nothing.
    */
   protected void bury(PoolChange change, int lost) {}
 

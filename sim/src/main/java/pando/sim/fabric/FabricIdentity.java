@@ -39,7 +39,7 @@ final class FabricIdentity {
     return crashed;
   }
 
-  /** Throws {@link FencedException} if the process has crashed. */
+  /** Throws {@link FencedException} if the process has crashed: to its threads that is a fence. */
   void checkUp() {
     if (crashed) {
       throw new FencedException("this process has crashed: " + name);

@@ -62,7 +62,7 @@ public final class SimFabric implements Fabric {
     return new SimFabric(pool, host, new FabricIdentity(host.simulation(), name, true));
   }
 
-  /** Returns whether the process has crashed whose fabric it is. */
+  /** Returns whether the process of this fabric has crashed. */
   public boolean isCrashed() {
     return identity.isCrashed();
   }

@@ -158,7 +158,7 @@ final class Cooler {
   /**
    * Writes a locked node back if it is dirty, and unswizzles its parent's pointer to it. Returns
    * {@code false} if the node is pinned, not HOT, has a cached child, or could not be written back,
-   * or if the parent is locked or must be written before.
+   * or if the parent is locked, or dirty: it is written first.
    */
   private boolean detachForCooling(CacheContext context, long node) {
     long parent = Frames.parent(memory, node);

@@ -2,7 +2,6 @@ package pando.index.dex.cache;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.MemoryServerLostException;
-import pando.fabric.PandoException;
 import pando.index.dex.node.NodeLayout;
 import pando.index.session.Marks;
 import pando.index.session.Retry;
@@ -112,11 +111,7 @@ public final class DirtyNodes {
    */
   public void writeSurely(CacheContext context, long node) {
     add(node);
-    try {
-      writeImage(context, node);
-    } catch (PandoException | Error e) {
-      Retry.untilDone(context.worker, () -> writeImage(context, node));
-    }
+    Retry.untilDone(context.worker, () -> writeImage(context, node));
   }
 
   /**
