@@ -97,7 +97,9 @@ final class Joining {
   }
 
   /**
-   * Makes sure that nothing of earlier starts of this number goes on, and waits for fences.
+   * Makes sure that nothing of earlier starts of this number goes on, and waits for their fences.
+   * Fences of other numbers that are under way are made sure of, too: a join takes the lock of the
+   * partition table over from a process only if this fabric knows that it is gone.
    *
    * @throws FencedException if a fence is for this start itself
    */
@@ -120,6 +122,7 @@ final class Joining {
           return fences.isEmpty();
         },
         () -> "a fence of this number does not end: number=" + number);
+    new FencedHere(host, fabric, state).follow(state.changes());
   }
 
   /**

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import pando.client.Routes;
 import pando.cluster.TestCluster.Killed;
+import pando.fabric.ComputeServer;
 import pando.fabric.FencedException;
 
 /** Changes of a cluster, and losses in the middle of them. */
@@ -244,6 +245,23 @@ class LeaderTest {
         .withMessageContaining("this start is fenced");
     assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.UNDER_WAY);
     late.close();
+  }
+
+  /** Without that, it would wait for a lock of the pool that the fenced one holds. */
+  @Test
+  void shouldKnowBeforeItJoinsWhoIsFenced() {
+    start(0);
+    TestCluster.Start fenced = new TestCluster.Start(cluster, 5);
+    int id = cluster.state.ask(Change.fence(5));
+    cluster.runUntil(
+        () -> cluster.state.change(id).orElseThrow().state() == Change.State.UNDER_WAY);
+    cluster.kill(0);
+
+    TestCluster.Start again = new TestCluster.Start(cluster, 0);
+    again.joining.endPredecessors(again.fabric, again.epoch);
+    assertThat(again.fabric.isGone(new ComputeServer(5, fenced.epoch).process())).isTrue();
+    again.close();
+    fenced.close();
   }
 
   /** Neither is the heir of the other, though both go on to run, and do nothing. */
