@@ -118,7 +118,7 @@ final class Joining {
               state.changes().stream()
                   .filter(change -> change.isFenceUnderWay() && change.server() == number)
                   .toList();
-          fences.forEach(change -> endUnled(change, epoch));
+          fences.forEach(change -> endUnled(fabric, change, epoch));
           return fences.isEmpty();
         },
         () -> "a fence of this number does not end: number=" + number);
@@ -126,10 +126,10 @@ final class Joining {
   }
 
   /**
-   * Ends a fence of an earlier start of this number that no leader goes on with, and no heir has
-   * begun to make use of: what it was for has been done by this start.
+   * Ends a fence of an earlier start of this number if no leader goes on with it, and no heir can:
+   * what it was for has been done by this start.
    */
-  private void endUnled(Change fence, long epoch) {
+  private void endUnled(Fabric fabric, Change fence, long epoch) {
     if (fence.leastEpoch() > epoch) {
       throw new FencedException(
           "this start is fenced; start it again: epoch=" + epoch + ", fence=" + fence);
@@ -137,9 +137,32 @@ final class Joining {
     Optional<ClusterState.Leadership> leadership = state.leadership();
     if (leadership.isEmpty()) {
       state.lead(number, epoch);
-    } else if (leadership.get().isOf(number, epoch) && fence.executor() == Change.NONE) {
+    } else if (leadership.get().isOf(number, epoch)
+        && isUnexecuted(fabric, fence, leadership.get())) {
       state.writeChange(fence, fence.done(), leadership.get());
     }
+  }
+
+  /**
+   * Returns whether no heir executes a fence. An heir that is lost is fenced: nobody else may run
+   * who would do so, and it may wait itself for this compute server, as the heir of its own range.
+   */
+  private boolean isUnexecuted(Fabric fabric, Change fence, ClusterState.Leadership leadership) {
+    int heir = fence.executor();
+    if (heir == Change.NONE) {
+      return true;
+    }
+    // In this order: an heir that starts again raises its epoch, and is there at once.
+    ClusterState.Versioned<Long> heirEpoch = state.epoch(heir);
+    if (heirEpoch.value() > fence.executorEpoch()) {
+      fabric.fence(heir, fence.executorEpoch() + 1, server -> FencedHere.isLost(state, server));
+      return true;
+    }
+    if (state.computeServer(heir).isEmpty()) {
+      int lost = state.ask(Change.lost(heir, heirEpoch.value()));
+      state.beginFence(state.change(lost).orElseThrow(), heirEpoch, leadership);
+    }
+    return false;
   }
 
   private void sleep(Duration time) {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.client.Routes;
 import pando.cluster.TestCluster.Killed;
 import pando.fabric.ComputeServer;
@@ -245,6 +246,37 @@ class LeaderTest {
         .withMessageContaining("this start is fenced");
     assertThat(cluster.state.change(id).orElseThrow().state()).isEqualTo(Change.State.UNDER_WAY);
     late.close();
+  }
+
+  /** Nobody else is there to end the fence, whose heir may be gone for good. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldStartWhereTheHeirOfItsRangeIsLost(boolean comesBack) {
+    LeaderHooks dies =
+        (point, _) -> {
+          if (point == LeaderHooks.Point.HEIR_NAMED) {
+            throw new Killed();
+          }
+        };
+    cluster.start(0, dies);
+    start(1);
+    fill(300);
+    cluster.servers.values().forEach(server -> writeBack(server));
+    cluster.kill(1);
+    cluster.runUntil(() -> cluster.servers.isEmpty());
+    assertThat(cluster.state.changes())
+        .filteredOn(Change::isFenceUnderWay)
+        .extracting(Change::server, Change::executor)
+        .containsExactly(tuple(1, 0));
+
+    start(1);
+    assertThat(owners()).containsExactly(1);
+    assertServed();
+    if (comesBack) {
+      start(0);
+      assertThat(owners()).containsExactlyInAnyOrder(0, 1);
+      assertServed();
+    }
   }
 
   /** Without that, it would wait for a lock of the pool that the fenced one holds. */
