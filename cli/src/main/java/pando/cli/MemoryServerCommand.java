@@ -64,9 +64,6 @@ import picocli.CommandLine.Spec;
 final class MemoryServerCommand implements Callable<Integer> {
   private static final int SECONDS_MAX = 86_400;
 
-  /** Memory servers that have data folders. */
-  private static final int FOLDERS = 2;
-
   private static final Pattern NUMBER_AT_END = Pattern.compile(".*?(\\d{1,4})");
 
   @Spec private CommandSpec spec;
@@ -229,7 +226,7 @@ final class MemoryServerCommand implements Callable<Integer> {
     InetSocketAddress address = listen;
     int place = number;
     Ranges.check(spec, "--start-wait", startSeconds, 1, SECONDS_MAX);
-    boolean holds = data == null || place < FOLDERS;
+    boolean holds = data == null || place < ClusterFolder.FOLDERS_MAX;
     Ranges.check(spec, "--data", holds, String.valueOf(data), "only of memory servers 0 and 1");
     return MemoryServerProcess.start(
         clusterOption::connect,

@@ -129,11 +129,10 @@ public final class ClusterState {
    * @param seen the configuration, if there is one; does nothing if it is another by now
    */
   void endGeneration(Optional<Config> seen) {
-    List<Write> writes = new ArrayList<>();
-    Optional<Versioned<Config>> config = read(Folders.CONFIG, Config::decode);
-    if (!config.map(Versioned::value).equals(seen)) {
+    if (!config().equals(seen)) {
       return;
     }
+    List<Write> writes = new ArrayList<>();
     addDelete(Folders.CONFIG, writes);
     addDelete(Folders.ROUTES, writes);
     addDeletes(Folders.POOL, writes);

@@ -9,6 +9,7 @@ import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.PandoException;
+import pando.fabric.memory.Closing;
 import pando.index.Partitioned;
 import pando.journal.DataFolderException;
 
@@ -190,21 +191,14 @@ final class Joining {
       }
       return new Joined(made == null ? joined(fabric) : made, config);
     } catch (Throwable e) {
-      closeMadeAfter(e);
+      Closing.after(e, this::closeMade);
       throw e;
     }
   }
 
-  /**
-   * Closes the index that was made, if one was, and keeps what that fails with beside its cause.
-   */
-  private void closeMadeAfter(Throwable failure) {
-    try {
-      if (made != null) {
-        made.close();
-      }
-    } catch (RuntimeException | Error e) {
-      failure.addSuppressed(e);
+  private void closeMade() {
+    if (made != null) {
+      made.close();
     }
   }
 
@@ -245,24 +239,30 @@ final class Joining {
 
   /** Where it does not begin as a whole, memory servers start again, with an empty pool. */
   private boolean fill(Fabric fabric, NextGeneration next, ClusterState.Leadership leadership) {
-    boolean hasBegun = false;
     try {
       Partitioned index = settings.options().createAt(fabric, number);
       made = index;
       generation = next.begin(index);
       Config config = settings.config().withGeneration(generation);
-      hasBegun = state.beginGeneration(config, leadership, pool);
+      boolean hasBegun = state.beginGeneration(config, leadership, pool);
+      if (!hasBegun) {
+        giveUp();
+      }
       return hasBegun;
     } catch (PandoException | IllegalStateException e) {
+      Closing.after(e, this::giveUp);
       throw new GenerationException(
           "a generation did not begin as a whole, and memory servers start again: "
               + e.getMessage(),
           e);
-    } finally {
-      if (!hasBegun) {
-        state.endGeneration(Optional.empty());
-      }
+    } catch (Throwable e) {
+      Closing.after(e, this::giveUp);
+      throw e;
     }
+  }
+
+  private void giveUp() {
+    state.endGeneration(Optional.empty());
   }
 
   /** Makes the index; one that an earlier leader made, and could not report, is joined. */

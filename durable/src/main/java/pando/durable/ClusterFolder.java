@@ -3,6 +3,7 @@ package pando.durable;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import pando.durable.holder.Holders;
 import pando.durable.holder.LogService;
 import pando.fabric.server.CallHandler;
 import pando.index.Systems;
@@ -10,6 +11,9 @@ import pando.journal.LogOptions;
 
 /** A data folder that memory server 0 or 1 has of a cluster: all entries, and what is logged. */
 public final class ClusterFolder implements AutoCloseable {
+  /** Memory servers 0 and 1 have folders, or the one that there is. */
+  public static final int FOLDERS_MAX = Holders.HOLDERS_MAX;
+
   private final LogService service;
 
   /**

@@ -33,8 +33,6 @@ public final class DurableIndex implements RangeIndex {
   /** The kind of folders of words: see {@link DataFolder#open}. */
   public static final String KIND = "words";
 
-  private static final double FILL = 0.8;
-
   private final RangeIndex inner;
   private final Supplier<SessionLog> logs;
   private final Supplier<FolderLoad> loads;
@@ -54,7 +52,7 @@ public final class DurableIndex implements RangeIndex {
     RangeIndex index = options.create(fabric);
     try {
       try (EntryStream entries = folder.entries()) {
-        index.bulkLoad(new FolderWords(folder, entries), FILL);
+        index.bulkLoad(new FolderWords(folder.toString(), entries), FolderWords.FILL);
       }
       folder.begin();
       return over(index, folder);

@@ -34,8 +34,6 @@ public final class DurableStrings implements ByteStrings {
    */
   public static final String CODECS_OF_DOOR = "door";
 
-  private static final double FILL = 0.8;
-
   private final ByteStrings inner;
   private final @Nullable DataFolder folder;
   private final @Nullable ClusterLog cluster;
@@ -52,7 +50,7 @@ public final class DurableStrings implements ByteStrings {
     ByteIndex index = ByteIndex.create(fabric, options);
     try {
       try (EntryStream entries = folder.entries()) {
-        index.load(new FolderStrings(folder, entries), FILL);
+        index.load(new FolderStrings(folder.toString(), entries), FolderWords.FILL);
       }
       folder.begin();
       return new DurableStrings(index, folder, () -> new JournalLog(folder.log()));

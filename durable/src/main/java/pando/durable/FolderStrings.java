@@ -5,7 +5,7 @@ import pando.index.bytes.ByteSource;
 import pando.journal.EntryStream;
 
 /** The entries of a folder of byte strings. */
-record FolderStrings(Object folder, EntryStream entries) implements ByteSource {
+record FolderStrings(String folder, EntryStream entries) implements ByteSource {
   @Override
   public boolean next() {
     return FolderWords.next(folder, entries);

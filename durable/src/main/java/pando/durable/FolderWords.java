@@ -9,14 +9,17 @@ import pando.journal.EntryStream;
 import pando.journal.EntryWords;
 
 /** The entries of a folder of words. */
-record FolderWords(Object folder, EntryStream entries) implements EntrySource {
+record FolderWords(String folder, EntryStream entries) implements EntrySource {
+  /** The part of a node or block that a load fills. */
+  static final double FILL = 0.8;
+
   @Override
   public boolean next() {
     return next(folder, entries);
   }
 
   /** Moves to the next entry; returns {@code false} if there is none. */
-  static boolean next(Object folder, EntryStream entries) {
+  static boolean next(String folder, EntryStream entries) {
     try {
       return entries.next();
     } catch (IOException e) {

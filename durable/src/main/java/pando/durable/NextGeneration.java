@@ -15,7 +15,7 @@ import pando.journal.DataFolderException;
  * server, and the next begins with a new pool that has the entries of a folder. For one thread.
  */
 public final class NextGeneration implements AutoCloseable {
-  private static final double FILL = 0.8;
+  private static final String FOLDER = "of memory servers";
 
   private final HolderFolders folders;
   private final UUID cluster;
@@ -54,8 +54,8 @@ public final class NextGeneration implements AutoCloseable {
    */
   public long begin(Partitioned index) {
     switch (index) {
-      case RangeIndex words -> words.bulkLoad(new FolderWords("memory servers", folders), FILL);
-      case ByteIndex strings -> strings.load(new FolderStrings("memory servers", folders), FILL);
+      case RangeIndex words -> words.bulkLoad(new FolderWords(FOLDER, folders), FolderWords.FILL);
+      case ByteIndex strings -> strings.load(new FolderStrings(FOLDER, folders), FolderWords.FILL);
       default -> throw new IllegalArgumentException("no index of entries: name=" + index.name());
     }
     folders.begin(cluster, number);

@@ -30,6 +30,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.EmbeddedCoordinator;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
+import pando.durable.ClusterFolder;
 import pando.fabric.memory.Closing;
 import pando.fabric.tcp.Authentication;
 
@@ -46,9 +47,6 @@ public final class LocalCluster implements AutoCloseable {
 
   /** How long compute servers wait for one of them to load what data folders have: a day. */
   private static final int LOAD_SECONDS_MAX = 86_400;
-
-  /** Memory servers that have data folders. */
-  private static final int FOLDERS = 2;
 
   private static final String HOST = "127.0.0.1";
   private static final Duration START_MAX = Duration.ofMinutes(2);
@@ -185,7 +183,7 @@ public final class LocalCluster implements AutoCloseable {
   private JavaProcess startMemory(int number, int port) throws IOException {
     List<String> options = new ArrayList<>(List.of("--size=" + plan.size()));
     Path data = plan.data();
-    if (data != null && number < FOLDERS) {
+    if (data != null && number < ClusterFolder.FOLDERS_MAX) {
       options.add("--data=" + data.resolve("memory-" + number));
     }
     return start("memory-server", number, port, options);

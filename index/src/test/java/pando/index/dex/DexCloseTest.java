@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -22,8 +23,11 @@ import pando.index.Session;
 import pando.index.Threads;
 import pando.index.Tree;
 import pando.index.Unwritten;
+import pando.index.dex.cache.DirtyNodes;
+import pando.index.dex.cache.Frames;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
+import pando.index.session.Marks;
 
 /** The end of an index loses nothing, whatever peers and other threads do. */
 @Timeout(300)
@@ -139,6 +143,36 @@ class DexCloseTest {
       index.close();
       return null;
     };
+  }
+
+  /** An operation that failed may have left locks, of a node or of its parent. */
+  @Test
+  void shouldWriteBackWhatLocksOfNobodyCover() {
+    DexOptions options = OPTIONS.with("write-back-interval", "0");
+    try (Fabric fabric = Pools.open(2, 8 << 20, 887)) {
+      DexIndex index = DexIndex.create(fabric, options);
+      fill(index, 1);
+      DexServer server = index.servers().getLast();
+      DirtyNodes dirty = server.cache.dirty();
+      assertThat(dirty.count()).isPositive();
+      List<Long> locked = lockAll(server);
+      server.settle();
+      locked.forEach(node -> Frames.unlockUnchanged(server.cache.memory(), node));
+      assertThat(dirty.count()).isZero();
+      index.close();
+      checkPool(fabric);
+    }
+  }
+
+  private static List<Long> lockAll(DexServer server) {
+    Marks marks = server.cache.dirty().marks();
+    List<Long> locked = new ArrayList<>();
+    for (long next = marks.next(0); next != Marks.NONE; next = marks.next(next + 1)) {
+      long node = OPTIONS.layout().offset((int) next);
+      assertThat(Frames.tryLock(server.cache.memory(), node)).isTrue();
+      locked.add(node);
+    }
+    return locked;
   }
 
   /** A thread that asks an index may have the list of compute servers from before. */

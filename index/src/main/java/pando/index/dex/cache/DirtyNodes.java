@@ -68,6 +68,19 @@ public final class DirtyNodes {
     return writeUnlocked(context, node);
   }
 
+  /**
+   * Writes the node of a frame back as {@link #write} does, also where locks stand in the way: no
+   * operation is under way, so nobody holds them.
+   */
+  void writeAnyway(CacheContext context, int frame) {
+    long node = layout.offset(frame);
+    if (!write(context, frame)
+        && Frames.isDirty(memory, node)
+        && Frames.state(memory, node) == Frames.HOT) {
+      writeImage(context, node);
+    }
+  }
+
   private boolean writeUnlocked(CacheContext context, long node) {
     if (!Frames.tryLock(memory, node)) {
       return false;

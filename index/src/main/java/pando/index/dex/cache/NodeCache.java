@@ -481,7 +481,7 @@ public final class NodeCache implements AutoCloseable {
     @Nullable PandoException failure = null;
     for (int frame = 1; frame < free.end(); frame++) {
       try {
-        dirty.write(context, frame);
+        dirty.writeAnyway(context, frame);
       } catch (MemoryServerLostException | FencedException | UnknownOutcomeException e) {
         failure = failure instanceof UnknownOutcomeException ? failure : e;
       }
