@@ -112,7 +112,7 @@ final class SimulationOptions {
         "What may go wrong:",
         "torn, late-read, delay, pause, clock-jump, fence, lost-completion, broken-list, reconnect,"
             + " cut, full-pool, crash-compute, crash-memory, wipe-memory; with --cluster"
-            + " session-lost, stale-route, cut-client and lose-memory."
+            + " session-lost, stale-route, cut-client, lose-memory and restart-all."
       })
   private List<Fault> faults = new ArrayList<>();
 

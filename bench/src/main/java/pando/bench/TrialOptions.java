@@ -51,7 +51,8 @@ final class TrialOptions {
             + " given ranges and fenced, end and start anew; clients go by copies of the routes."
             + " Systems whose ranges move, --compute-servers of at least 2, and --faults of torn,"
             + " late-read, delay, pause, clock-jump, full-pool, and of those that only clusters"
-            + " have: session-lost, stale-route, cut-client, lose-memory."
+            + " have: session-lost, stale-route, cut-client, lose-memory,"
+            + " restart-all."
       })
   private boolean cluster;
 

@@ -164,7 +164,8 @@ final class MemoryServerCommand implements Callable<Integer> {
           MemoryServerProcess process =
               Ranges.accepted(spec, () -> startInCluster(handlers(folder)))) {
         running = process;
-        serve(process.server(), () -> close(process, folder));
+        serve(process.number(), process.place(), () -> close(process, folder));
+        process.awaitEnd();
         return hasFailed || process.isOver() ? ClusterOption.LOST : CommandLine.ExitCode.OK;
       } catch (CoordinatorLostException | WaitOverException e) {
         return CommandFailures.print(e, spec, ClusterOption.OTHERS_GONE);
@@ -175,20 +176,20 @@ final class MemoryServerCommand implements Callable<Integer> {
       Ranges.check(spec, "--data", data == null, String.valueOf(data), "only with --cluster");
       Ranges.check(spec, "--sync", sync == null, String.valueOf(sync), "only with --data");
       try (HostedMemoryServer server = Ranges.accepted(spec, this::start)) {
-        serve(server, server::close);
+        serve(server.number(), server.place(), server::close);
+        server.awaitClosed();
       }
     }
     return CommandLine.ExitCode.OK;
   }
 
-  private void serve(HostedMemoryServer server, Runnable close) throws InterruptedException {
+  private void serve(int its, String place, Runnable close) {
     Runtime.getRuntime().addShutdownHook(new Thread(close, "memory-server-close"));
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
-        server.number(), server.place(), Numbers.size(size));
+        its, place, Numbers.size(size));
     out.flush();
-    server.awaitClosed();
   }
 
   private @Nullable ClusterFolder folder() {

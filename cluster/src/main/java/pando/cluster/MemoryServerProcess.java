@@ -25,20 +25,20 @@ public final class MemoryServerProcess implements AutoCloseable {
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final RenewedMembership membership;
-  private final TcpMemoryServer server;
+  private final ServedMemory server;
   private final PoolEntry entry;
-  private final Host.Signal changed = Host.real().signal();
+  private final Host.Signal changed;
   private final Thread keeper;
   private volatile boolean closed;
   private volatile boolean isOver;
 
   private MemoryServerProcess(
-      RenewedMembership membership, TcpMemoryServer server, PoolEntry entry) {
+      Host host, RenewedMembership membership, ServedMemory server, PoolEntry entry) {
     this.membership = membership;
     this.server = server;
     this.entry = entry;
-    this.keeper =
-        Thread.ofPlatform().name("pando-memory-member").daemon().unstarted(this::keepAnnounced);
+    this.changed = host.signal();
+    this.keeper = host.newThread("pando-memory-member", this::keepAnnounced);
   }
 
   /**
@@ -61,21 +61,56 @@ public final class MemoryServerProcess implements AutoCloseable {
       long bytes,
       Duration startWait,
       Supplier<TcpMemoryServer> servers) {
+    return start(
+        Host.real(),
+        sessions,
+        number,
+        bytes,
+        startWait,
+        new SecureRandom().nextLong(),
+        () -> listening(servers));
+  }
+
+  private static ServedMemory listening(Supplier<TcpMemoryServer> servers) {
+    TcpMemoryServer server = servers.get();
+    try {
+      return ServedMemory.of(server);
+    } catch (Throwable e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Starts a memory server on a host; else as the other method.
+   *
+   * @param incarnation that no other memory server of the cluster has
+   */
+  public static MemoryServerProcess start(
+      Host host,
+      Supplier<Membership> sessions,
+      int number,
+      long bytes,
+      Duration startWait,
+      long incarnation,
+      Supplier<ServedMemory> servers) {
     RenewedMembership membership = new RenewedMembership(sessions);
     try {
       ClusterState state = new ClusterState(membership);
-      Optional<ClusterState.Versioned<PoolEntry>> before = awaitPlace(state, number, startWait);
-      TcpMemoryServer server = servers.get();
+      Optional<ClusterState.Versioned<PoolEntry>> before =
+          awaitPlace(host, state, number, startWait);
+      ServedMemory server = servers.get();
       try {
         if (state.generation() > 0) {
           // Compute servers of the last generation must not reach the new memory.
           state.lastEpochs().forEach((compute, epoch) -> server.fence(compute, epoch + 1));
         }
-        PoolEntry entry = entry(server, number, bytes);
+        PoolEntry entry =
+            new PoolEntry(number, incarnation, server.place(), bytes, ServerState.SERVING);
         if (!state.announceMemory(entry, before)) {
           throw new ClusterException("another memory server took this number meanwhile: " + entry);
         }
-        MemoryServerProcess process = new MemoryServerProcess(membership, server, entry);
+        MemoryServerProcess process = new MemoryServerProcess(host, membership, server, entry);
         process.keeper.start();
         return process;
       } catch (Throwable e) {
@@ -89,9 +124,9 @@ public final class MemoryServerProcess implements AutoCloseable {
   }
 
   private static Optional<ClusterState.Versioned<PoolEntry>> awaitPlace(
-      ClusterState state, int number, Duration startWait) {
+      Host host, ClusterState state, int number, Duration startWait) {
     Waiting.until(
-        Host.real(),
+        host,
         state.membership(),
         startWait,
         () -> state.memoryServers().stream().noneMatch(member -> member.number() == number),
@@ -125,13 +160,6 @@ public final class MemoryServerProcess implements AutoCloseable {
       }
       state.endGeneration(config);
     }
-  }
-
-  private static PoolEntry entry(TcpMemoryServer server, int number, long bytes) {
-    Machine.checkReachable(server.address());
-    long incarnation = new SecureRandom().nextLong();
-    String address = Machine.text(server.address());
-    return new PoolEntry(number, incarnation, address, bytes, ServerState.SERVING);
   }
 
   private void keepAnnounced() {
@@ -217,9 +245,19 @@ public final class MemoryServerProcess implements AutoCloseable {
     return isOver;
   }
 
-  /** Returns the memory server. */
-  public TcpMemoryServer server() {
-    return server;
+  /** Returns its place among the memory servers, from 0. */
+  public int number() {
+    return entry.number();
+  }
+
+  /** Returns where compute servers find it. */
+  public String place() {
+    return server.place();
+  }
+
+  /** Waits until it has ended. */
+  public void awaitEnd() throws InterruptedException {
+    server.awaitClosed();
   }
 
   /** Ends it, with its memory. */

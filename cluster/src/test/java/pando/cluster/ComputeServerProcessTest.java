@@ -357,7 +357,7 @@ class ComputeServerProcessTest {
     Membership next = beforeItsFirstCommit(coordinator.connect(), () -> atAnnouncement[0].run());
     Iterator<Membership> sessions = List.of(lost, next).iterator();
     MemoryServerProcess memory = startMemory(0, sessions::next);
-    List<InetSocketAddress> addresses = List.of(memory.server().address());
+    List<InetSocketAddress> addresses = List.of(Machine.address(memory.place()));
     TcpOptions seventh = TcpOptions.defaults().withComputeServer(new ComputeServer(5, 7));
     try (Fabric before = TcpFabric.attach(addresses, 1, seventh)) {
       readAWord(before);

@@ -27,10 +27,15 @@ public final class ClusterFolder implements AutoCloseable {
     this.service = new LogService(folder, options, onFailure);
   }
 
-  /** Returns {@link Systems#handlers}, of which the one that holds logs has this folder. */
+  /** Returns the number of the function of the handler that holds logs. */
+  public static int function() {
+    return LogService.FUNCTION;
+  }
+
+  /** Returns {@link Systems#handlers}; the last one, which holds logs, has this folder. */
   public List<CallHandler> handlers() {
     return Stream.concat(
-            Systems.handlers().stream().filter(other -> other.function() != service.function()),
+            Systems.handlers().stream().filter(other -> other.function() != function()),
             Stream.of(service))
         .toList();
   }

@@ -58,6 +58,8 @@ public final class NextGeneration implements AutoCloseable {
       case ByteIndex strings -> strings.load(new FolderStrings(FOLDER, folders), FolderWords.FILL);
       default -> throw new IllegalArgumentException("no index of entries: name=" + index.name());
     }
+    // What is loaded is not logged: an heir must find it in the pool.
+    index.flush();
     folders.begin(cluster, number);
     return number;
   }

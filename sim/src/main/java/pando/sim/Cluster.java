@@ -67,7 +67,8 @@ public final class Cluster implements AutoCloseable {
             number -> hosts.get(number).isCrashed());
     int count = options.computeServers();
     for (int number = 0; number < count; number++) {
-      Fencer fencer = new Fencer(shared, simulation, (number + 1) % count);
+      Fencer fencer =
+          new Fencer(shared, simulation, (number + 1) % count, network.anyIncarnations());
       ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare(), fencer);
       hosts.add(host);
       fabrics.add(new SimFabric(shared, host));
@@ -198,6 +199,11 @@ public final class Cluster implements AutoCloseable {
     return Math.ceilDiv(faults.picosOf(fault), Simulation.NANO);
   }
 
+  /** Decides whether a fault strikes that is not one of verbs, and has no duration. */
+  public boolean strikes(Fault fault) {
+    return faults.strikes(fault);
+  }
+
   /** Lets no new fault strike for the rest of the run. */
   public void endFaults() {
     faults.arm(false);
@@ -227,7 +233,34 @@ public final class Cluster implements AutoCloseable {
     return hosts.get(computeServer).isCrashed();
   }
 
-  /** Returns whether a memory server is dead for good. */
+  /** Has all processes that have names of their own crash. */
+  public void crashProcesses() {
+    processes.values().forEach(SimFabric::crash);
+  }
+
+  /** Ends a memory server: what is sent to it is lost. */
+  public void stopMemoryServer(int number) {
+    network.stop(number);
+  }
+
+  /**
+   * Starts a memory server that has ended, with empty memory. It accepts all epochs. To fabrics of
+   * processes that were made before it is lost.
+   */
+  public void startMemoryServer(int number) {
+    network.start(number);
+  }
+
+  /**
+   * Has one memory server refuse the lower epochs of a compute server.
+   *
+   * @return whether what was begun is done; if not, the fence must be repeated
+   */
+  public boolean fence(int memoryServer, int computeServer, long leastEpoch) {
+    return network.leastEpochs().raise(memoryServer, computeServer, leastEpoch);
+  }
+
+  /** Returns whether a memory server has ended. */
   public boolean isLost(int memoryServer) {
     return network.isLost(memoryServer);
   }

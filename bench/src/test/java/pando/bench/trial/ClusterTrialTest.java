@@ -36,7 +36,7 @@ class ClusterTrialTest {
 
   private static Set<Fault> all() {
     Set<Fault> all = EnumSet.copyOf(ClusterTrial.FAULTS);
-    all.remove(Fault.LOSE_MEMORY);
+    all.removeAll(Set.of(Fault.LOSE_MEMORY, Fault.RESTART_ALL));
     return all;
   }
 
@@ -97,9 +97,19 @@ class ClusterTrialTest {
     assertThat(summary.faults().get(Fault.LOSE_MEMORY)).isPositive();
   }
 
-  @Test
-  void shouldRunTheSameWayForTheSameSeed() {
-    TrialPlan plan = TrialPlan.of(Systems.named("orca"), ALL);
+  /** With data folders, whatever ends. */
+  @ParameterizedTest
+  @ValueSource(strings = {"dex", "orca", "byte-strings"})
+  void shouldLoseNothingWhereEverythingStartsAgain(String system) {
+    TrialSeries.Summary summary = run(system, ClusterTrial.FAULTS);
+    assertThat(summary.faults().get(Fault.RESTART_ALL)).isPositive();
+    assertThat(summary.counts().get("generations")).isGreaterThan(SEEDS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void shouldRunTheSameWayForTheSameSeed(boolean restarts) {
+    TrialPlan plan = TrialPlan.of(Systems.named("orca"), restarts ? ClusterTrial.FAULTS : ALL);
     TrialResult first = ClusterTrial.run(plan, 7);
     TrialResult second = ClusterTrial.run(plan, 7);
     assertThat(second.hash()).isEqualTo(first.hash());
@@ -117,5 +127,9 @@ class ClusterTrialTest {
             () -> ClusterTrial.check(TrialPlan.of(Systems.named("dex"), Set.of(Fault.FENCE))))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("fence");
+    assertThatThrownBy(() ->
+            ClusterTrial.check(TrialPlan.of(Systems.named("p-sherman"), Set.of(Fault.RESTART_ALL))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("restart-all");
   }
 }

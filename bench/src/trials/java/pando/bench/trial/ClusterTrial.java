@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import pando.client.Routes;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
@@ -69,7 +70,8 @@ public final class ClusterTrial extends RecordedTrial {
           Fault.CUT_CLIENT,
           Fault.FULL_POOL,
           Fault.CRASH_COMPUTE,
-          Fault.LOSE_MEMORY);
+          Fault.LOSE_MEMORY,
+          Fault.RESTART_ALL);
 
   /** Kept, so that its level is: what compute servers log of their ends is expected here. */
   private static final Logger LOG = Logger.getLogger("pando.cluster");
@@ -128,7 +130,14 @@ public final class ClusterTrial extends RecordedTrial {
 
   private final ServedOptions options;
   private final boolean losesServers;
+
+  /** Of memory servers that do not come back: without data folders their memory is gone. */
   private final List<Membership> memory = new ArrayList<>();
+
+  /** Memory servers that come back; empty without data folders. */
+  private final List<ClusterMemory> places = new ArrayList<>();
+
+  private final @Nullable TrialFolders folders;
   private final Config config;
   private final SimCoordinator coordinator;
   private final ClusterWatch watch;
@@ -141,20 +150,21 @@ public final class ClusterTrial extends RecordedTrial {
   private boolean isAtRest;
   private boolean over;
 
-  private ClusterTrial(TrialPlan plan, long seed, Cluster cluster) {
+  /** Whether compute servers are closed, so that memory servers may end. */
+  private boolean isClosed;
+
+  private ClusterTrial(TrialPlan plan, long seed, Cluster cluster, @Nullable TrialFolders folders) {
     super(plan, seed, cluster);
+    this.folders = folders;
     this.losesServers =
-        plan.faults().contains(Fault.SESSION_LOST) || plan.faults().contains(Fault.CRASH_COMPUTE);
+        folders != null
+            || plan.faults().contains(Fault.SESSION_LOST)
+            || plan.faults().contains(Fault.CRASH_COMPUTE);
     this.options = drawn();
-    boolean isLogged = options.isLogged() && seed % UNLOGGED_EVERY != 0;
+    LogMode log = log(plan, seed);
+    boolean isLogged = log != LogMode.NONE;
     this.config =
-        new Config(
-            options.system(),
-            Map.of(),
-            plan.memoryServers(),
-            LEASE_MILLIS,
-            isLogged ? LogMode.MEMORY : LogMode.NONE,
-            0);
+        new Config(options.system(), Map.of(), plan.memoryServers(), LEASE_MILLIS, log, 0);
     this.coordinator = new SimCoordinator(cluster, random.split());
     this.watch =
         new ClusterWatch(
@@ -172,6 +182,27 @@ public final class ClusterTrial extends RecordedTrial {
             keys,
             random.split(),
             losesServers);
+  }
+
+  /** Returns what compute servers log in a seed. */
+  private static LogMode log(TrialPlan plan, long seed) {
+    if (restartsAll(plan)) {
+      return LogMode.DATA;
+    }
+    if (!isLogged(plan) || seed % UNLOGGED_EVERY == 0) {
+      return LogMode.NONE;
+    }
+    boolean isForData =
+        plan.faults().contains(Fault.LOSE_MEMORY) && seed % UNLOGGED_EVERY == UNLOGGED_EVERY - 1;
+    return isForData ? LogMode.DATA : LogMode.MEMORY;
+  }
+
+  private static boolean isLogged(TrialPlan plan) {
+    return plan.strings() || plan.index().tiny().isLogged();
+  }
+
+  private static boolean restartsAll(TrialPlan plan) {
+    return plan.faults().contains(Fault.RESTART_ALL);
   }
 
   /** Every second seed writes changes back before they are old, if the plan does not say. */
@@ -203,6 +234,9 @@ public final class ClusterTrial extends RecordedTrial {
   public static void check(TrialPlan plan) {
     Set<Fault> other = new TreeSet<>(plan.faults());
     other.removeAll(FAULTS);
+    if (restartsAll(plan) && !isLogged(plan)) {
+      other.add(Fault.RESTART_ALL);
+    }
     boolean moves = plan.strings() || plan.index().tiny().hasMovablePartitions();
     if (!other.isEmpty() || !moves || plan.computeServers() < 2) {
       throw new IllegalArgumentException(
@@ -219,14 +253,25 @@ public final class ClusterTrial extends RecordedTrial {
    */
   public static TrialResult run(TrialPlan plan, long seed) {
     check(plan);
-    try (Cluster cluster = new Cluster(shape(plan, seed))) {
-      return new ClusterTrial(plan, seed, cluster).run();
+    if (log(plan, seed) != LogMode.DATA) {
+      try (Cluster cluster = new Cluster(shape(plan, seed))) {
+        return new ClusterTrial(plan, seed, cluster, null).run();
+      }
+    }
+    try (TrialFolders folders = new TrialFolders(plan.strings());
+        Cluster cluster = new Cluster(shape(plan, seed).withHandlers(folders.handlers()))) {
+      return new ClusterTrial(plan, seed, cluster, folders).run();
     }
   }
 
   private TrialResult run() {
-    load();
-    announceMemory();
+    if (folders == null) {
+      load();
+      announceMemory();
+    } else {
+      folders.fill(0, initial());
+      spawnMemory(folders);
+    }
     spawn();
     runToEnd(() -> cluster.run(NANOS_MAX, EVENTS_MAX));
     watch.close();
@@ -249,6 +294,40 @@ public final class ClusterTrial extends RecordedTrial {
       Membership session = coordinator.entries().connect();
       memory.add(session);
       new ClusterState(session).announceMemory(entry);
+    }
+  }
+
+  private void spawnMemory(TrialFolders its) {
+    for (int number = 0; number < plan.memoryServers(); number++) {
+      // Its process runs on a machine of its own; here it shares a compute server's.
+      int machine = number % plan.computeServers();
+      Host host = new ClusterHost(cluster, machine, 1);
+      ClusterMemory place =
+          new ClusterMemory(
+              cluster,
+              coordinator,
+              its,
+              number,
+              host,
+              random.split(),
+              () -> isClosed,
+              () -> watch.state().config().isPresent());
+      places.add(place);
+      spawn(machine, "memory-" + number, _ -> place.run());
+      cluster.stopMemoryServer(number);
+    }
+    spawn(0, "restarts", _ -> restartAll());
+  }
+
+  private void restartAll() {
+    while (working > 0) {
+      cluster.sleepNanos(STRIKE_NANOS);
+      if (cluster.strikes(Fault.RESTART_ALL)) {
+        cluster.crashProcesses();
+        for (int number = 0; number < plan.memoryServers(); number++) {
+          cluster.stopMemoryServer(number);
+        }
+      }
     }
   }
 
@@ -286,7 +365,7 @@ public final class ClusterTrial extends RecordedTrial {
         number,
         name + "-" + number,
         own -> {
-          while (number > 0 && watch.servers().isEmpty()) {
+          while (number > 0 && folders == null && watch.servers().isEmpty()) {
             // The index is that of compute server 0.
             cluster.sleepNanos(LOOK_NANOS);
           }
@@ -367,7 +446,8 @@ public final class ClusterTrial extends RecordedTrial {
   private boolean isViolation(PandoException failure) {
     boolean isCut =
         plan.faults().contains(Fault.CUT_CLIENT) && failure instanceof UnknownOutcomeException;
-    if (isCut || plan.faults().contains(Fault.LOSE_MEMORY) || (isFull(failure) && !isAtRest)) {
+    boolean losesMemory = plan.faults().contains(Fault.LOSE_MEMORY) && folders == null;
+    if (isCut || losesMemory || (isFull(failure) && !isAtRest)) {
       return false;
     }
     return !losesServers || isAtRest || failure instanceof CorruptNodeException;
@@ -428,7 +508,7 @@ public final class ClusterTrial extends RecordedTrial {
   }
 
   private boolean isMemoryLost() {
-    return IntStream.range(0, plan.memoryServers()).anyMatch(cluster::isLost);
+    return folders == null && IntStream.range(0, plan.memoryServers()).anyMatch(cluster::isLost);
   }
 
   // The end.
@@ -458,6 +538,7 @@ public final class ClusterTrial extends RecordedTrial {
     }
     over = true;
     List.copyOf(watch.servers()).forEach(this::stop);
+    isClosed = true;
   }
 
   private void stop(ClusterServer server) {
@@ -479,6 +560,7 @@ public final class ClusterTrial extends RecordedTrial {
       return changesLeft().isEmpty();
     }
     return routes != null
+        && places.stream().allMatch(ClusterMemory::isRunning)
         && changesLeft().isEmpty()
         && state.computeServers().stream().allMatch(Member::isServing)
         && open.stream().allMatch(server -> server.partitioning().epoch() == routes.epoch())
@@ -533,6 +615,9 @@ public final class ClusterTrial extends RecordedTrial {
    * Checks the tree or the blocks in the pool, and the history with what they have as a last read.
    */
   private void audit() {
+    if (folders != null) {
+      readFolders(folders);
+    }
     if (isMemoryLost()) {
       checkHistory();
       return;
@@ -554,6 +639,16 @@ public final class ClusterTrial extends RecordedTrial {
       readLast(tree.entries());
     }
     checkHistory();
+  }
+
+  /** Records what the data folders have as last reads: all that was acknowledged is in each. */
+  private void readFolders(TrialFolders its) {
+    if (its.hasFailed()) {
+      violations.add("a data folder could not be written");
+    }
+    for (int number = 0; TrialFolders.has(number); number++) {
+      readLast(its.entries(number));
+    }
   }
 
   /** Opens what each compute server had, and records what is there as a last read. */
@@ -602,6 +697,9 @@ public final class ClusterTrial extends RecordedTrial {
     }
     counts.put("joined again", (long) watch.rejoined());
     counts.put("losses", (long) watch.losses());
+    counts.put("memory servers started", places.stream().mapToLong(ClusterMemory::starts).sum());
+    counts.put("disks lost", folders != null && folders.isDiskLost() ? 1L : 0);
+    counts.put("generations", watch.state().config().map(Config::generation).orElse(0L));
     return result(Math.toIntExact(count(Change.State.DONE)), counts);
   }
 

@@ -72,6 +72,11 @@ abstract class RecordedTrial {
 
   /** Loads about half of the keys. */
   final void load(RangeIndex index) {
+    index.bulkLoad(new MapEntries(initial()), 0.7);
+  }
+
+  /** Returns about half of the keys, with which the history begins. */
+  final TreeMap<Long, Long> initial() {
     TreeMap<Long, Long> initial = new TreeMap<>();
     for (int i = 0; i < keys.count(); i++) {
       if (random.nextBoolean()) {
@@ -79,7 +84,7 @@ abstract class RecordedTrial {
       }
     }
     initial.forEach(history::addInitial);
-    index.bulkLoad(new MapEntries(initial), 0.7);
+    return initial;
   }
 
   /** Runs the cluster under supervision; returns whether it ended as it should. */

@@ -10,7 +10,9 @@ import java.util.UUID;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
@@ -32,12 +34,11 @@ public final class HolderFolders implements EntryStream {
    *   newest folder --reads--> pieces --next--> the new index
    *                               '----copies--> the other folder
    *
-   * A piece is what one request takes. Two threads of its own read and copy, ahead of the caller.
+   * A piece is what one request takes. Two background tasks read and copy, ahead of the caller.
    */
 
   private static final int ID_BYTES = 2 * Long.BYTES;
   private static final int PIECES_AHEAD = 256;
-  private static final long LOOK_MILLIS = 100;
 
   /** A folder is sorted before it is open, and what was loaded is forced to the disk. */
   private static final long CALL_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
@@ -48,29 +49,42 @@ public final class HolderFolders implements EntryStream {
   private final Requests ofReader;
   private final Requests ofCopier;
   private final List<Folder> folders = new ArrayList<>();
+  private final BackgroundTask reader;
+  private final BackgroundTask copier;
   private final BlockingQueue<MemorySegment> read = new ArrayBlockingQueue<>(PIECES_AHEAD);
   private final BlockingQueue<MemorySegment> toCopy = new ArrayBlockingQueue<>(PIECES_AHEAD);
-  private final List<Thread> threads = new ArrayList<>();
   private final EntryBytes entries = new EntryBytes();
   private boolean isAtEnd;
   private volatile boolean closed;
   private volatile @Nullable Throwable failure;
 
-  private record Folder(int holder, UUID cluster, long generation, long entries) {}
+  private record Folder(int holder, UUID cluster, long generation, long entries) {
+    boolean hasEntries() {
+      return entries > 0;
+    }
+  }
 
   /** What one thread sends requests by. */
   private static final class Requests implements AutoCloseable {
     final RegisteredMemory memory;
     final MemorySegment frame;
+    final Worker worker;
     final HolderCalls calls;
+
+    /** The place of the next piece. */
+    long place;
+
+    /** Whether the last piece, which is empty, was sent for. */
+    volatile boolean isDone;
 
     Requests(Fabric fabric) {
       this.memory = fabric.register(Worker.CALL_BYTES_MAX);
       this.frame = memory.segment();
-      this.calls = new HolderCalls(fabric.worker(memory), frame, CALL_NANOS_MAX);
+      this.worker = fabric.worker(memory);
+      this.calls = new HolderCalls(worker, frame, CALL_NANOS_MAX);
     }
 
-    int send(int holder, int kind, long place, MemorySegment bytes) {
+    int send(int holder, int kind, MemorySegment bytes) {
       int length = (int) bytes.byteSize();
       MemorySegment.copy(bytes, 0, frame, LogFrame.RECORDS, length);
       LogFrame.set(frame, kind, LogFrame.NOBODY, place, 0, 0, length);
@@ -92,6 +106,8 @@ public final class HolderFolders implements EntryStream {
     this.requests = new Requests(fabric);
     this.ofReader = new Requests(fabric);
     this.ofCopier = new Requests(fabric);
+    this.reader = fabric.sender("pando-generation-reads", () -> unlessFailed(this::readPiece));
+    this.copier = fabric.sender("pando-generation-copies", () -> unlessFailed(this::copyPiece));
     try {
       MemorySegment name = MemorySegment.ofArray(kind.getBytes(StandardCharsets.UTF_8));
       for (int holder = 0; holder < Holders.countOf(fabric); holder++) {
@@ -106,7 +122,7 @@ public final class HolderFolders implements EntryStream {
 
   private Folder open(int holder, MemorySegment kind) {
     MemorySegment frame = requests.frame;
-    int _ = requests.send(holder, LogFrame.FOLDER, 0, kind);
+    int _ = requests.send(holder, LogFrame.FOLDER, kind);
     int bytes = (int) frame.get(LogFrame.LONG, LogFrame.WHY_BYTES);
     if (bytes > 0) {
       byte[] why = frame.asSlice(LogFrame.WHY, bytes).toArray(ValueLayout.JAVA_BYTE);
@@ -127,7 +143,7 @@ public final class HolderFolders implements EntryStream {
   private void checkAreOfOneCluster() {
     Folder newest = newest();
     for (Folder folder : folders) {
-      boolean isEmpty = folder.generation == 0 && folder.entries == 0;
+      boolean isEmpty = folder.generation == 0 && !folder.hasEntries();
       boolean isNewest = folder.holder == newest.holder;
       if (!isEmpty && !isNewest && !isOlder(folder, newest)) {
         throw new DataFolderException(
@@ -152,23 +168,20 @@ public final class HolderFolders implements EntryStream {
   }
 
   private Folder newest() {
-    return folders.stream()
-        .max(Comparator.comparingLong(Folder::generation).thenComparingLong(Folder::entries))
+    Comparator<Folder> byAge =
+        Comparator.comparingLong(Folder::generation).thenComparing(Folder::hasEntries);
+    return (PlantedLogBug.OLDEST_FOLDER ? folders.stream().min(byAge) : folders.stream().max(byAge))
         .orElseThrow();
   }
 
   /** {@inheritDoc} They are those of the newest folder, and the others get them. */
   @Override
   public boolean next() {
-    if (threads.isEmpty()) {
-      start("reads", this::readAll);
-      start("copies", this::copyAll);
-    }
     if (entries.hasEntry()) {
       entries.removeEntry();
     }
     while (!entries.hasEntry() && !isAtEnd) {
-      MemorySegment piece = take(read);
+      MemorySegment piece = take();
       isAtEnd = piece.byteSize() == 0;
       entries.add(piece, 0, piece.byteSize());
     }
@@ -178,82 +191,73 @@ public final class HolderFolders implements EntryStream {
     return entries.hasEntry();
   }
 
-  private void start(String what, Runnable work) {
-    threads.add(
-        Thread.ofPlatform()
-            .daemon()
-            .name("pando-generation-" + what)
-            .start(() -> {
-              try {
-                work.run();
-              } catch (Throwable e) {
-                failure = e;
-              }
-            }));
-  }
-
-  private void readAll() {
-    int newest = newest().holder;
-    long place = 0;
-    int bytes;
-    do {
-      bytes = ofReader.send(newest, LogFrame.ENTRIES, place, NOTHING);
-      MemorySegment piece = MemorySegment.ofArray(new byte[bytes]);
-      MemorySegment.copy(ofReader.frame, 0, piece, 0, bytes);
-      put(toCopy, piece);
-      put(read, piece);
-      place += bytes;
-    } while (bytes > 0);
-  }
-
-  private void copyAll() {
-    long place = 0;
-    MemorySegment piece;
-    do {
-      piece = take(toCopy);
-      // An empty folder empties the others.
-      if (piece.byteSize() > 0 || place == 0) {
-        load(place, piece);
+  private MemorySegment take() {
+    for (int attempt = 0; ; attempt++) {
+      MemorySegment piece = read.poll();
+      reader.wake();
+      if (piece != null) {
+        return piece;
       }
-      place += piece.byteSize();
-    } while (piece.byteSize() > 0);
+      check();
+      requests.worker.backoff().pause(attempt);
+    }
   }
 
-  private void load(long place, MemorySegment piece) {
+  /** Takes a step of a task; one that fails is the last. */
+  private boolean unlessFailed(BooleanSupplier step) {
+    if (closed || failure != null) {
+      return false;
+    }
+    try {
+      return step.getAsBoolean();
+    } catch (RuntimeException e) {
+      failure = e;
+      return false;
+    } catch (Error e) {
+      failure = e;
+      throw e;
+    }
+  }
+
+  /** Reads the next piece; returns whether it did. */
+  private boolean readPiece() {
+    if (ofReader.isDone || read.remainingCapacity() == 0 || toCopy.remainingCapacity() == 0) {
+      return false;
+    }
+    int bytes = ofReader.send(newest().holder, LogFrame.ENTRIES, NOTHING);
+    MemorySegment piece = MemorySegment.ofArray(new byte[bytes]);
+    MemorySegment.copy(ofReader.frame, 0, piece, 0, bytes);
+    ofReader.place += bytes;
+    ofReader.isDone = bytes == 0;
+    toCopy.add(piece);
+    read.add(piece);
+    copier.wake();
+    return true;
+  }
+
+  /** Copies the next piece; returns whether it did. */
+  private boolean copyPiece() {
+    MemorySegment piece = toCopy.poll();
+    if (piece == null) {
+      return false;
+    }
+    reader.wake();
+    // An empty folder empties the others.
+    boolean hasNews = piece.byteSize() > 0 || ofCopier.place == 0;
+    if (hasNews && !PlantedLogBug.UNCOPIED) {
+      copy(piece);
+    }
+    ofCopier.place += piece.byteSize();
+    ofCopier.isDone = piece.byteSize() == 0;
+    return true;
+  }
+
+  private void copy(MemorySegment piece) {
     for (Folder folder : folders) {
       if (folder.holder != newest().holder) {
-        int _ = ofCopier.send(folder.holder, LogFrame.LOAD, place, piece);
+        int _ = ofCopier.send(folder.holder, LogFrame.LOAD, piece);
       }
     }
-  }
-
-  private void put(BlockingQueue<MemorySegment> queue, MemorySegment piece) {
-    try {
-      while (!queue.offer(piece, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
-        check();
-      }
-    } catch (InterruptedException e) {
-      throw interrupted();
-    }
-  }
-
-  private MemorySegment take(BlockingQueue<MemorySegment> queue) {
-    try {
-      while (true) {
-        MemorySegment piece = queue.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
-        if (piece != null) {
-          return piece;
-        }
-        check();
-      }
-    } catch (InterruptedException e) {
-      throw interrupted();
-    }
-  }
-
-  private static DataFolderException interrupted() {
-    Thread.currentThread().interrupt();
-    return new DataFolderException("interrupted while data folders were read");
   }
 
   private void check() {
@@ -289,13 +293,16 @@ public final class HolderFolders implements EntryStream {
     if (!isAtEnd) {
       throw new IllegalStateException("not all entries were read");
     }
-    threads.forEach(Closing::join);
-    check();
+    for (int attempt = 0; !ofCopier.isDone; attempt++) {
+      check();
+      requests.worker.backoff().pause(attempt);
+    }
     MemorySegment id = MemorySegment.ofArray(new byte[ID_BYTES]);
     id.set(LogFrame.LONG, 0, cluster.getMostSignificantBits());
     id.set(LogFrame.LONG, Long.BYTES, cluster.getLeastSignificantBits());
+    requests.place = generation;
     for (Folder folder : folders) {
-      int _ = requests.send(folder.holder, LogFrame.BEGIN, generation, id);
+      int _ = requests.send(folder.holder, LogFrame.BEGIN, id);
     }
   }
 
@@ -304,7 +311,6 @@ public final class HolderFolders implements EntryStream {
     closed = true;
     ofReader.calls.stop();
     ofCopier.calls.stop();
-    threads.forEach(Closing::join);
-    Closing.all(requests::close, ofReader::close, ofCopier::close);
+    Closing.all(reader::close, copier::close, requests::close, ofReader::close, ofCopier::close);
   }
 }

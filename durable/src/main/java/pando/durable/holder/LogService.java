@@ -15,7 +15,7 @@ import pando.journal.LogOptions;
  */
 public final class LogService implements CallHandler, AutoCloseable {
   /** Behind those of DEX and ROLEX. */
-  static final int FUNCTION = FIRST_FUNCTION + 2;
+  public static final int FUNCTION = FIRST_FUNCTION + 2;
 
   private static final long BYTES_MAX = 512L << 20;
 

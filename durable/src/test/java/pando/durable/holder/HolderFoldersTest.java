@@ -12,20 +12,27 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import pando.durable.DurableStrings;
+import pando.durable.NextGeneration;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.CallHandler;
 import pando.fabric.server.PoolOptions;
 import pando.index.Seeds;
+import pando.index.bytes.ByteIndex;
+import pando.index.bytes.ByteOptions;
+import pando.index.bytes.ByteSession;
 import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 import pando.journal.EntryWords;
+import pando.journal.FolderLoad;
 import pando.journal.LogFailedException;
 import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
@@ -195,6 +202,36 @@ class HolderFoldersTest {
       assertThat(stream.next()).isFalse();
     }
     start();
+  }
+
+  /** Its first compute server may be lost at once, and nothing of what it loads is logged. */
+  @Test
+  void shouldHaveAllInThePoolOnceAGenerationHasBegun() {
+    int entries = 500;
+    ByteOptions options = ByteOptions.defaults();
+    try (DataFolder made =
+        DataFolder.open(folder.resolve("0"), DurableStrings.KIND, LogOptions.defaults())) {
+      made.begin();
+      try (FolderLoad load = made.load()) {
+        for (long key = 0; key < entries; key++) {
+          load.append(key, key);
+        }
+        load.finish();
+      }
+    }
+    try (NextGeneration next = new NextGeneration(fabric, options, 0)) {
+      next.begin(options.createAt(fabric, ONE.number()));
+    }
+    try (Fabric heir = pool.attach(new ComputeServer(ONE.number(), 2), 8208)) {
+      heir.fence(ONE.number(), 2);
+      try (ByteIndex index = ByteIndex.joinAt(heir, options, ONE.number());
+          ByteSession session = index.session()) {
+        MemorySegment least = MemorySegment.ofArray(new byte[0]);
+        AtomicInteger found = new AtomicInteger();
+        session.scan(least, null, Long.MAX_VALUE, (_, _) -> found.incrementAndGet() > 0);
+        assertThat(found).hasValue(entries);
+      }
+    }
   }
 
   @Test

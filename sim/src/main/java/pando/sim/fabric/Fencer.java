@@ -16,25 +16,27 @@ public final class Fencer {
   private final SimPool pool;
   private final Simulation simulation;
   private final int computeServer;
+  private final int[] incarnations;
 
   /**
    * Creates it.
    *
    * @param computeServer whose card the fences leave by
+   * @param incarnations of the memory servers that they go to
    */
-  public Fencer(SimPool pool, Simulation simulation, int computeServer) {
+  public Fencer(SimPool pool, Simulation simulation, int computeServer, int[] incarnations) {
     this.pool = pool;
     this.simulation = simulation;
     this.computeServer = computeServer;
+    this.incarnations = incarnations;
   }
 
   /** Fences a compute server, see {@link pando.fabric.Fabric#fence}. */
   void fence(int number, long leastEpoch) {
-    int memoryServers = pool.memory().memoryServers();
-    Messages messages = new Messages(pool.network(), null, null, computeServer, memoryServers);
+    Messages messages = new Messages(pool.network(), null, null, computeServer, incarnations);
     BitSet fenced = new BitSet();
     List<PandoException> causes = new ArrayList<>();
-    for (int server = 0; server < memoryServers; server++) {
+    for (int server = 0; server < incarnations.length; server++) {
       try {
         fence(messages, server, number, leastEpoch);
         fenced.set(server);

@@ -28,18 +28,19 @@ final class Messages {
    * @param memory worker through which verbs take effect; {@code null} if all messages are CALLs
    * @param identity by which the sender may be refused, {@code null} if it never is
    * @param computeServer whose card the messages leave by
+   * @param incarnations of the memory servers that they go to
    */
   Messages(
       Network network,
       @Nullable Worker memory,
       @Nullable FabricIdentity identity,
       int computeServer,
-      int memoryServers) {
+      int[] incarnations) {
     this.network = network;
     this.memory = memory;
     this.identity = identity;
-    this.queuePairs = new SimQueuePair[memoryServers];
-    Arrays.setAll(queuePairs, i -> new SimQueuePair(computeServer, i));
+    this.queuePairs = new SimQueuePair[incarnations.length];
+    Arrays.setAll(queuePairs, i -> new SimQueuePair(computeServer, i, incarnations[i]));
   }
 
   Message get(int index) {

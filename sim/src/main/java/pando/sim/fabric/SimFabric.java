@@ -35,18 +35,23 @@ public final class SimFabric implements Fabric {
   private final long[] fenced = new long[ComputeServer.NUMBER_MAX + 1];
 
   private final long[] dramBytes;
+
+  /** Of the memory servers that this is connected to. */
+  private final int[] incarnations;
+
   private final List<SimTask> tasks = new CopyOnWriteArrayList<>();
 
   /** Connects a compute server to the pool. */
   public SimFabric(SimPool pool, ComputeHost host) {
-    this(pool, host, host.identity());
+    this(pool, host, host.identity(), pool.network().anyIncarnations());
   }
 
-  private SimFabric(SimPool pool, ComputeHost host, FabricIdentity identity) {
+  private SimFabric(SimPool pool, ComputeHost host, FabricIdentity identity, int[] incarnations) {
     this.pool = pool;
     this.host = host;
     this.identity = identity;
-    this.fencer = new Fencer(pool, host.simulation(), host.number());
+    this.incarnations = incarnations;
+    this.fencer = new Fencer(pool, host.simulation(), host.number(), incarnations);
     Fabric memory = pool.memory();
     this.dramBytes =
         IntStream.range(0, memory.memoryServers()).mapToLong(memory::dramBytes).toArray();
@@ -59,7 +64,13 @@ public final class SimFabric implements Fabric {
    */
   public SimFabric as(ComputeServer name) {
     pool.fences().checkAccepted(name);
-    return new SimFabric(pool, host, new FabricIdentity(host.simulation(), name, true));
+    FabricIdentity process = new FabricIdentity(host.simulation(), name, true);
+    return new SimFabric(pool, host, process, pool.network().incarnations());
+  }
+
+  /** Has the process of this fabric crash. */
+  public void crash() {
+    identity.crash();
   }
 
   /** Returns whether the process of this fabric has crashed. */
@@ -107,7 +118,8 @@ public final class SimFabric implements Fabric {
 
   @Override
   public Worker worker(RegisteredMemory registered) {
-    return new SimWorker(pool, host, identity, pool.memory().worker(registered), dramBytes);
+    return new SimWorker(
+        pool, host, identity, incarnations, pool.memory().worker(registered), dramBytes);
   }
 
   @Override

@@ -37,10 +37,16 @@ final class SimWorker extends ListWorker {
   /**
    * Creates a worker.
    *
+   * @param incarnations of the memory servers that it is connected to
    * @param memory worker of the pool's memory, through which verbs take effect
    */
   SimWorker(
-      SimPool pool, ComputeHost host, FabricIdentity identity, Worker memory, long[] dramBytes) {
+      SimPool pool,
+      ComputeHost host,
+      FabricIdentity identity,
+      int[] incarnations,
+      Worker memory,
+      long[] dramBytes) {
     super(dramBytes, memory.memory(), host.simulation().fork(), new SimBackoff(host));
     this.memory = memory;
     this.processors = pool.processors();
@@ -49,7 +55,7 @@ final class SimWorker extends ListWorker {
     this.identity = identity;
     this.fences = pool.fences();
     this.memoryServers = dramBytes.length;
-    this.messages = new Messages(network, memory, identity, host.number(), memoryServers);
+    this.messages = new Messages(network, memory, identity, host.number(), incarnations);
   }
 
   @Override

@@ -69,7 +69,12 @@ public enum Fault {
   /**
    * A memory server dies for good. Of clusters alone, once in a run; its probability is per verb.
    */
-  LOSE_MEMORY(0.00015, 0);
+  LOSE_MEMORY(0.00015, 0),
+  /**
+   * All memory servers and all processes of compute servers die at once. Of clusters with data
+   * folders alone; its probability is per 10 ms.
+   */
+  RESTART_ALL(0.05, 0);
 
   private final double chance;
   private final long nanosMax;
@@ -102,7 +107,7 @@ public enum Fault {
   /** Returns whether it strikes only where compute servers are those of a cluster. */
   public boolean isOfClusters() {
     return switch (this) {
-      case SESSION_LOST, STALE_ROUTE, CUT_CLIENT, LOSE_MEMORY -> true;
+      case SESSION_LOST, STALE_ROUTE, CUT_CLIENT, LOSE_MEMORY, RESTART_ALL -> true;
       default -> false;
     };
   }

@@ -1,6 +1,7 @@
 package pando.sim.network;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import pando.fabric.ComputeServer;
 import pando.sim.time.Simulation;
@@ -46,6 +47,12 @@ public final class LeastEpochs {
     }
     answered[memoryServer][computeServer] = least[computeServer];
     return true;
+  }
+
+  /** Has a memory server accept all, as one that starts does. */
+  void forget(int memoryServer) {
+    Arrays.fill(accepted[memoryServer], 0);
+    Arrays.fill(answered[memoryServer], 0);
   }
 
   /** Returns whether the memory server refuses a message. */

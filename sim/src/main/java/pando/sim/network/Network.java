@@ -82,7 +82,30 @@ public abstract class Network {
   /** Posts messages of a client, and runs their owner when each is done. */
   public abstract void post(Client client, List<Message> messages);
 
-  /** Returns whether a memory server is dead for good. */
+  /** Ends a memory server. */
+  public final void stop(int memoryServer) {
+    outages.stop(memoryServer);
+  }
+
+  /** Starts one that has ended, with empty memory, and without fences. */
+  public final void start(int memoryServer) {
+    leastEpochs.forget(memoryServer);
+    outages.start(memoryServer);
+  }
+
+  /** Returns the incarnations of the memory servers: each start has another one. */
+  public final int[] incarnations() {
+    return outages.incarnations();
+  }
+
+  /** Returns, for each memory server, {@link SimQueuePair#ANY}. */
+  public final int[] anyIncarnations() {
+    int[] any = incarnations();
+    Arrays.fill(any, SimQueuePair.ANY);
+    return any;
+  }
+
+  /** Returns whether a memory server has ended. */
   public final boolean isLost(int memoryServer) {
     return outages.isLost(memoryServer);
   }

@@ -44,7 +44,8 @@ final class Outages {
   void strike(Message message) {
     SimQueuePair pair = message.queuePair();
     int server = pair.memoryServer;
-    message.incarnation = incarnations[server];
+    boolean isOfAny = pair.incarnation == SimQueuePair.ANY;
+    message.incarnation = isOfAny ? incarnations[server] : pair.incarnation;
     long cut = faults.picosOf(Fault.CUT);
     if (cut > 0) {
       cutUntil[pair.computeServer][server] = simulation.now() + cut;
@@ -59,7 +60,7 @@ final class Outages {
       wipe.accept(server);
     }
     if (faults.strikes(Fault.LOSE_MEMORY)) {
-      crash(server, Long.MAX_VALUE - simulation.now());
+      stop(server);
     }
   }
 
@@ -68,7 +69,23 @@ final class Outages {
     downUntil[server] = simulation.now() + down;
   }
 
-  /** Returns whether a memory server does not come back. */
+  /** Ends a memory server. */
+  void stop(int server) {
+    crash(server, Long.MAX_VALUE - simulation.now());
+  }
+
+  /** Starts one that has ended, with empty memory. */
+  void start(int server) {
+    wipe.accept(server);
+    downUntil[server] = 0;
+  }
+
+  /** Returns the incarnations of the memory servers. */
+  int[] incarnations() {
+    return incarnations.clone();
+  }
+
+  /** Returns whether a memory server has ended. */
   boolean isLost(int server) {
     return downUntil[server] == Long.MAX_VALUE;
   }

@@ -9,8 +9,15 @@ import org.jspecify.annotations.Nullable;
  * arrives at least a picosecond later, and waiting messages are served in the order of arrival.
  */
 public final class SimQueuePair {
+  /** In place of an incarnation: whichever the memory server has. */
+  public static final int ANY = -1;
+
   final int computeServer;
   final int memoryServer;
+
+  /** Incarnation of the memory server that it leads to, or {@link #ANY}. */
+  final int incarnation;
+
   long arrival;
   long effect;
   long delivery;
@@ -47,9 +54,14 @@ public final class SimQueuePair {
   /** Why the rest of the list is flushed, or {@code null}. */
   @Nullable RuntimeException error;
 
-  /** Connects a worker of a compute server to a memory server. */
-  public SimQueuePair(int computeServer, int memoryServer) {
+  /**
+   * Connects a worker of a compute server to a memory server.
+   *
+   * @param incarnation of the memory server, or {@link #ANY}
+   */
+  public SimQueuePair(int computeServer, int memoryServer, int incarnation) {
     this.computeServer = computeServer;
     this.memoryServer = memoryServer;
+    this.incarnation = incarnation;
   }
 }
