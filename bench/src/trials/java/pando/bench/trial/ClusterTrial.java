@@ -192,9 +192,14 @@ public final class ClusterTrial extends RecordedTrial {
     if (!isLogged(plan) || seed % UNLOGGED_EVERY == 0) {
       return LogMode.NONE;
     }
-    boolean isForData =
-        plan.faults().contains(Fault.LOSE_MEMORY) && seed % UNLOGGED_EVERY == UNLOGGED_EVERY - 1;
-    return isForData ? LogMode.DATA : LogMode.MEMORY;
+    boolean losesMemory = plan.faults().contains(Fault.LOSE_MEMORY) && canLoad(plan);
+    boolean hasFolders = losesMemory && seed % UNLOGGED_EVERY == UNLOGGED_EVERY - 1;
+    return hasFolders ? LogMode.DATA : LogMode.MEMORY;
+  }
+
+  /** Returns whether a generation can begin: where the pool is full now and then, none would. */
+  private static boolean canLoad(TrialPlan plan) {
+    return !plan.fillsPool();
   }
 
   private static boolean isLogged(TrialPlan plan) {
@@ -234,7 +239,7 @@ public final class ClusterTrial extends RecordedTrial {
   public static void check(TrialPlan plan) {
     Set<Fault> other = new TreeSet<>(plan.faults());
     other.removeAll(FAULTS);
-    if (restartsAll(plan) && !isLogged(plan)) {
+    if (restartsAll(plan) && !(isLogged(plan) && canLoad(plan))) {
       other.add(Fault.RESTART_ALL);
     }
     boolean moves = plan.strings() || plan.index().tiny().hasMovablePartitions();

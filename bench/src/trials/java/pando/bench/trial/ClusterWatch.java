@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import pando.cluster.Change;
 import pando.cluster.ClusterState;
+import pando.cluster.Config;
 import pando.cluster.Entry;
 import pando.cluster.Member;
 import pando.cluster.MemoryCoordinator;
@@ -30,7 +31,9 @@ import pando.sim.history.Loss;
  * server is announced that was fenced before.
  *
  * <p>It also notes what is lost. Once the epoch of a number is raised, what earlier starts of it
- * have not written back may be gone, until an heir or the new start serves.
+ * have not written back may be gone, until an heir or the new start serves. Where a pool ends, and
+ * the next one has the entries of data folders, what was answered is in it. It may lack a change
+ * that an heir has shown, and that nobody acknowledged.
  */
 final class ClusterWatch {
   private final ClusterState state;
@@ -67,6 +70,11 @@ final class ClusterWatch {
   private final long[] answering;
 
   private final Map<Integer, OpenLoss> open = new TreeMap<>();
+
+  /** What the clock of the trial had counted when the last generation was seen to have ended. */
+  private long ended;
+
+  private long generation;
   private final Map<Integer, String> leaders = new HashMap<>();
 
   /** Epochs of the compute servers that are announced, as it was seen last. */
@@ -173,6 +181,21 @@ final class ClusterWatch {
     lookAtAnnounced(members);
     members.stream().filter(Member::isServing).forEach(this::lookAtServing);
     lookAtLeader();
+    lookAtGeneration();
+  }
+
+  private void lookAtGeneration() {
+    long now = state.config().map(Config::generation).orElse(0L);
+    if (generation > 0 && now == 0 && ended == 0) {
+      ended = clock.tick();
+    }
+    if (now > generation) {
+      if (ended > 0) {
+        history.add(new Loss(ended, clock.tick(), Long.MIN_VALUE, Long.MAX_VALUE, ended));
+        ended = 0;
+      }
+      generation = now;
+    }
   }
 
   private void raised(int number, long epoch) {
