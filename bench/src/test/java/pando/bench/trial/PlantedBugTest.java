@@ -46,7 +46,7 @@ class PlantedBugTest {
     "cluster-log-head-early,    orca, 1",
     "cluster-log-served-early,  byte-strings, 65",
     "cluster-dex-sibling-last,  dex, 9",
-    "cluster-folder-uncopied,   orca, 1",
+    "cluster-folder-uncopied,   orca, 4",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
@@ -106,7 +106,6 @@ class PlantedBugTest {
     "cluster-dex-locks-kept,    dex, 15",
     "cluster-dex-kept-wide,     dex, 1",
     "cluster-folder-unfiled,    orca, 1",
-    "cluster-folder-oldest,     orca, 1",
   })
   void shouldFindTheOthers(String bug, String system, int from)
       throws IOException, InterruptedException {
@@ -187,7 +186,7 @@ class PlantedBugTest {
             "cluster-dex-locks-kept",
             "cluster-dex-kept-wide" ->
             EnumSet.of(Fault.TORN, Fault.DELAY, Fault.CRASH_COMPUTE);
-        case "cluster-folder-unfiled", "cluster-folder-oldest", "cluster-folder-uncopied" ->
+        case "cluster-folder-unfiled", "cluster-folder-uncopied" ->
             EnumSet.of(Fault.TORN, Fault.DELAY, Fault.LOSE_MEMORY, Fault.RESTART_ALL);
         default -> {
           Set<Fault> faults = EnumSet.copyOf(ClusterTrial.FAULTS);

@@ -168,9 +168,8 @@ public final class HolderFolders implements EntryStream {
   }
 
   private Folder newest() {
-    Comparator<Folder> byAge =
-        Comparator.comparingLong(Folder::generation).thenComparing(Folder::hasEntries);
-    return (PlantedLogBug.OLDEST_FOLDER ? folders.stream().min(byAge) : folders.stream().max(byAge))
+    return folders.stream()
+        .max(Comparator.comparingLong(Folder::generation).thenComparing(Folder::hasEntries))
         .orElseThrow();
   }
 

@@ -25,9 +25,6 @@ public final class PlantedLogBug {
   /** A holder says that it has what its data folder does not have. */
   static final boolean UNFILED = PLANTED.equals("cluster-folder-unfiled");
 
-  /** A generation begins with the entries of the oldest data folder. */
-  static final boolean OLDEST_FOLDER = PLANTED.equals("cluster-folder-oldest");
-
   /** The other data folder does not get the entries with which a generation begins. */
   static final boolean UNCOPIED = PLANTED.equals("cluster-folder-uncopied");
 
