@@ -45,7 +45,7 @@ final class FolderCluster implements AutoCloseable {
   /** What was acknowledged. */
   final TreeMap<Long, Long> model = new TreeMap<>();
 
-  TcpOptions tcp = TcpOptions.defaults().withVerbTimeout(Duration.ofMillis(200));
+  TcpOptions tcp = TcpOptions.defaults().withVerbTimeout(Duration.ofSeconds(2));
 
   /** A memory server of a number, and its folder, if it has one. */
   private record Memory(MemoryServerProcess process, Optional<ClusterFolder> folder) {

@@ -33,14 +33,28 @@ import pando.fabric.Worker;
  *   <li>{@link #COMPLETE} is an APPEND of what another holder has, for a writer that is lost. There
  *       is always room for it, but in the data folder.
  *   <li>{@link #FOLDER} opens the holder's data folder for the kind of entries that follows, see
- *       {@link HolderFolder}. Response: the generation that has its entries (8), entries and
- *       removals in its files (8), the id of the cluster (16), and the length (8) of a text that
- *       says why it cannot be used, or 0. Those below are for open folders.
- *   <li>{@link #ENTRIES} returns the piece of the folder's entries at a place ({@link EntryBytes}).
+ *       {@link HolderFolder}. Answer: the generation that has its entries (8), entries and removals
+ *       in its files (8), and the id of the cluster (16). Those below, but the last, are for open
+ *       folders.
+ *   <li>{@link #ENTRIES} answers with the piece of the folder's entries at a place ({@link
+ *       EntryBytes}).
  *   <li>{@link #LOAD} has entries that follow replace the folder's: a piece, at its place.
  *   <li>{@link #BEGIN} has the folder take what is appended, for the generation in the place, of
  *       the cluster whose id follows.
+ *   <li>{@link #SET_ASIDE} has the folder be empty, for the cluster whose id follows: its files get
+ *       other names. Can be repeated.
  * </ul>
+ *
+ * <p>Responses to the last five, which are about the data folder:
+ *
+ * <pre>
+ *  0              8
+ * +--------------+-----------------------------------+
+ * | bytes of why | answer, or why: a text in UTF-8   |
+ * +--------------+-----------------------------------+
+ * </pre>
+ *
+ * <p>If it has a text, the folder could not do what it was asked for.
  */
 final class LogFrame {
   static final int APPEND = 1;
@@ -53,6 +67,7 @@ final class LogFrame {
   static final int ENTRIES = 8;
   static final int LOAD = 9;
   static final int BEGIN = 10;
+  static final int SET_ASIDE = 11;
 
   static final int KIND = 0;
   static final int WRITER = 4;
@@ -79,12 +94,16 @@ final class LogFrame {
   static final int COPY_BYTES = 48;
   static final int COPIES_MAX = (Worker.CALL_BYTES_MAX - COPIES) / COPY_BYTES;
 
-  // The response to FOLDER.
-  static final int GENERATION = 0;
-  static final int SORTED = 8;
-  static final int CLUSTER = 16;
-  static final int WHY_BYTES = 32;
-  static final int WHY = 40;
+  // Responses about the data folder.
+  static final int WHY_BYTES = 0;
+  static final int WHY = 8;
+  static final int ANSWER = WHY;
+
+  // The answer to FOLDER.
+  static final int GENERATION = ANSWER;
+  static final int SORTED = GENERATION + Long.BYTES;
+  static final int CLUSTER = SORTED + Long.BYTES;
+  static final int FOLDER_BYTES = CLUSTER + 2 * Long.BYTES;
 
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

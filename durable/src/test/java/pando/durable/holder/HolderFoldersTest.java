@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +27,7 @@ import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 import pando.journal.EntryWords;
+import pando.journal.FolderBackup;
 import pando.journal.LogFailedException;
 import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
@@ -96,13 +98,17 @@ class HolderFoldersTest {
       while (folders.next()) {
         entries.put(EntryWords.key(folders.key()), EntryWords.value(folders.value()));
       }
-      folders.begin(folders.cluster(), generation);
+      folders.begin(generation);
     }
     return entries;
   }
 
   private void change(SplittableRandom random, int changes) {
-    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    change(ONE, random, changes);
+  }
+
+  private void change(ComputeServer writer, SplittableRandom random, int changes) {
+    HeldLog log = HeldLog.begin(fabric, writer, _ -> false, () -> {});
     RecordBuilder record = new RecordBuilder();
     for (int i = 0; i < changes; i++) {
       long key = random.nextLong(1_000);
@@ -185,7 +191,7 @@ class HolderFoldersTest {
       assertThat(folders.key().mismatch(key)).isEqualTo(-1);
       assertThat(folders.value().mismatch(value)).isEqualTo(-1);
       assertThat(folders.next()).isFalse();
-      folders.begin(folders.cluster(), 2);
+      folders.begin(2);
     }
     end();
     try (DataFolder copied = DataFolder.open(folder.resolve("0"), bytes, LogOptions.defaults());
@@ -247,6 +253,24 @@ class HolderFoldersTest {
     end();
     Files.move(folder.resolve("0"), folder.resolve("0-kept"));
     Files.move(other, folder.resolve("0"));
+    start();
+    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("different clusters");
+  }
+
+  /** It is older, and of the same generation. */
+  @Test
+  void shouldRefuseABackupBesideAFolderOfItsCluster() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(8208));
+    begin(1);
+    change(random, 100);
+    Path backup = folder.resolve("backup");
+    FolderBackup.take(folder.resolve("0"), backup, Duration.ofMinutes(1));
+    change(new ComputeServer(2, 1), random, 100);
+    end();
+    Files.move(folder.resolve("0"), folder.resolve("0-kept"));
+    Files.move(backup, folder.resolve("0"));
     start();
     assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
         .isInstanceOf(DataFolderException.class)
