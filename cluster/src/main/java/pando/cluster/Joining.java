@@ -279,9 +279,21 @@ final class Joining {
   private NextGeneration nextGeneration(Fabric fabric, Rebuild said) {
     ServedOptions options = settings.options();
     long last = state.generation();
-    return said.from() == Rebuild.NEWEST
-        ? NextGeneration.ofNewestFolder(fabric, options, last)
-        : NextGeneration.ofFolder(fabric, options, last, said.from(), said.cluster());
+    try {
+      return said.from() == Rebuild.NEWEST
+          ? NextGeneration.ofNewestFolder(fabric, options, last)
+          : NextGeneration.ofFolder(fabric, options, last, said.from(), said.cluster());
+    } catch (IllegalStateException e) {
+      throw begunInPart(e);
+    }
+  }
+
+  private GenerationException begunInPart(RuntimeException cause) {
+    Closing.after(cause, this::giveUp);
+    return new GenerationException(
+        "a generation did not begin as a whole, and memory servers start again: "
+            + cause.getMessage(),
+        cause);
   }
 
   /** Where it does not begin as a whole, memory servers start again, with an empty pool. */
@@ -303,11 +315,7 @@ final class Joining {
     } catch (DamagedFolderException e) {
       throw e;
     } catch (PandoException | IllegalStateException e) {
-      Closing.after(e, this::giveUp);
-      throw new GenerationException(
-          "a generation did not begin as a whole, and memory servers start again: "
-              + e.getMessage(),
-          e);
+      throw begunInPart(e);
     } catch (Throwable e) {
       Closing.after(e, this::giveUp);
       throw e;

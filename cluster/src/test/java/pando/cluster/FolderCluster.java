@@ -15,6 +15,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import pando.durable.ClusterFolder;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
 import pando.fabric.memory.Closing;
 import pando.fabric.server.PoolOptions;
 import pando.fabric.tcp.Authentication;
@@ -155,17 +157,20 @@ final class FolderCluster implements AutoCloseable {
             0,
             options,
             new Config(system, Map.of(), memory.size(), 100, log, 0),
-            (pool, name) ->
-                TcpFabric.attach(
-                    pool.stream().map(entry -> Machine.address(entry.address())).toList(),
-                    name.epoch(),
-                    tcp.withComputeServer(name)),
+            this::attach,
             Optional.empty(),
             startWait,
             WAIT);
     ComputeServerProcess started = ComputeServerProcess.start(coordinator::connect, settings);
     compute.add(started);
     return started;
+  }
+
+  Fabric attach(List<PoolEntry> pool, ComputeServer name) {
+    return TcpFabric.attach(
+        pool.stream().map(entry -> Machine.address(entry.address())).toList(),
+        name.epoch(),
+        tcp.withComputeServer(name));
   }
 
   /** Waits until a compute server has ended with its generation, and closes it. */

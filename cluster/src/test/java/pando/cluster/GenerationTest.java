@@ -18,7 +18,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import pando.durable.NextGeneration;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
+import pando.index.IndexOptions;
+import pando.index.Partitioned;
 import pando.index.Session;
+import pando.index.Systems;
 import pando.journal.FolderBackup;
 import pando.journal.FolderRestore;
 
@@ -104,6 +110,21 @@ class GenerationTest {
         .isInstanceOf(GenerationException.class)
         .hasMessageContaining("no data folder");
     assertThat(cluster.state.config()).isEmpty();
+  }
+
+  @Test
+  void shouldBeginWhereOneWasLostThatHadBegunTheFolders() throws Exception {
+    cluster.startMemoryServers(2);
+    IndexOptions options = Systems.named("orca").defaults();
+    try (Fabric fabric = cluster.attach(cluster.state.pool(), new ComputeServer(1, 1));
+        NextGeneration next = NextGeneration.ofNewestFolder(fabric, options, 0);
+        Partitioned index = options.createAt(fabric, 1)) {
+      assertThat(next.begin(index)).isEqualTo(1);
+    }
+    assertThatThrownBy(() -> cluster.startCompute("orca")).isInstanceOf(GenerationException.class);
+    cluster.startAgain();
+    cluster.check(cluster.startCompute("orca"));
+    assertThat(cluster.state.generation()).isEqualTo(2);
   }
 
   @Test

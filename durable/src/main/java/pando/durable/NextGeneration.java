@@ -32,6 +32,8 @@ public final class NextGeneration implements AutoCloseable {
    * @param last the last generation that is known of the cluster; 0 if there was none
    * @throws DataFolderException if a memory server has no data folder or cannot use it, all folders
    *     are older than the last generation, or they are of different clusters
+   * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
+   *     have started: they have to start again
    * @throws pando.fabric.PandoException if a memory server does not answer
    */
   public static NextGeneration ofNewestFolder(Fabric fabric, ServedOptions options, long last) {
@@ -56,6 +58,8 @@ public final class NextGeneration implements AutoCloseable {
    * @throws DataFolderException if a memory server has no data folder or cannot use it, or the one
    *     that is named has no entries
    * @throws pando.journal.DamagedFolderException if its entries cannot be read; nothing was changed
+   * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
+   *     have started: they have to start again
    * @throws pando.fabric.PandoException if a memory server does not answer
    */
   public static NextGeneration ofFolder(

@@ -115,8 +115,10 @@ final class HolderFolder implements AutoCloseable {
 
   /** Opens the folder for a kind of entries; says which generation has them. */
   private int open(MemorySegment frame) {
-    checkHasNotBegun();
     String kind = kindIn(frame);
+    if (hasBegun(frame)) {
+      return Long.BYTES;
+    }
     DataFolder its = folder;
     if (its == null) {
       its = DataFolder.open(path, kind, options);
@@ -135,12 +137,11 @@ final class HolderFolder implements AutoCloseable {
     return LogFrame.FOLDER_BYTES - LogFrame.ANSWER;
   }
 
-  private void checkHasNotBegun() {
-    if (log != null) {
-      throw new DataFolderException(
-          "a generation has begun in it, or was begun in part, since this process started: "
-              + path);
-    }
+  /** Returns whether a generation was begun with it, perhaps in part; says so, too. */
+  private boolean hasBegun(MemorySegment frame) {
+    boolean hasBegun = log != null;
+    frame.set(LONG, LogFrame.BEGUN, hasBegun ? 1 : 0);
+    return hasBegun;
   }
 
   private static String kindIn(MemorySegment frame) {
@@ -157,17 +158,20 @@ final class HolderFolder implements AutoCloseable {
 
   /** Keeps the folder's files under other names; it is empty then. */
   private int setAside(MemorySegment frame) {
-    checkHasNotBegun();
+    UUID cluster = clusterIn(frame);
+    if (hasBegun(frame)) {
+      return Long.BYTES;
+    }
     close();
     folder = null;
-    FolderReplacement.setAside(path, clusterIn(frame))
+    FolderReplacement.setAside(path, cluster)
         .ifPresent(kept ->
             LOG.log(
                 Level.WARNING,
                 "another folder''s entries replace those of {0}, whose files are in {1} now",
                 path,
                 kept));
-    return 0;
+    return Long.BYTES;
   }
 
   private DataFolder opened() {

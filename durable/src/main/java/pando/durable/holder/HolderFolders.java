@@ -27,8 +27,9 @@ import pando.journal.EntryStream;
  *
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer, and a
  * {@link DataFolderException} where it has no folder or cannot use it; then the generation has not
- * begun. Where the entries cannot be read, it is a {@link DamagedFolderException}: that they can be
- * takes a person.
+ * begun. Constructors throw {@link IllegalStateException} if one was begun since the holders have
+ * started: they have to start again. Where the entries cannot be read, it is a {@link
+ * DamagedFolderException}: that they can be takes a person.
  */
 public final class HolderFolders implements EntryStream {
   /*
@@ -168,6 +169,7 @@ public final class HolderFolders implements EntryStream {
 
   private Folder open(int holder, MemorySegment kind) {
     int _ = requests.send(holder, LogFrame.FOLDER, 0, kind);
+    checkHasNotBegun(holder);
     MemorySegment frame = requests.frame;
     Folder opened =
         new Folder(
@@ -181,8 +183,16 @@ public final class HolderFolders implements EntryStream {
     return opened;
   }
 
+  private void checkHasNotBegun(int holder) {
+    if (requests.frame.get(LogFrame.LONG, LogFrame.BEGUN) != 0) {
+      throw new IllegalStateException(
+          "a generation has begun with a data folder, and not to its end: memoryServer=" + holder);
+    }
+  }
+
   private void openEmpty(int holder, MemorySegment kind) {
     int _ = requests.send(holder, LogFrame.SET_ASIDE, 0, idOf(cluster));
+    checkHasNotBegun(holder);
     Folder opened = open(holder, kind);
     boolean isOfEarlierAttempt = opened.cluster.equals(cluster);
     if (!opened.isEmpty() && !isOfEarlierAttempt) {

@@ -33,16 +33,16 @@ import pando.fabric.Worker;
  *   <li>{@link #COMPLETE} is an APPEND of what another holder has, for a writer that is lost. There
  *       is always room for it, but in the data folder.
  *   <li>{@link #FOLDER} opens the holder's data folder for the kind of entries that follows, see
- *       {@link HolderFolder}. Answer: the generation that has its entries (8), entries and removals
- *       in its files (8), and the id of the cluster (16). Those below, but the last, are for open
- *       folders.
+ *       {@link HolderFolder}. Answer: 1 if a generation was begun with it since the holder started,
+ *       else 0 (8); the generation that has its entries (8), entries and removals in its files (8),
+ *       and the id of the cluster (16). Those below, but the last, are for open folders.
  *   <li>{@link #ENTRIES} answers with the piece of the folder's entries at a place ({@link
  *       EntryBytes}).
  *   <li>{@link #LOAD} has entries that follow replace the folder's: a piece, at its place.
  *   <li>{@link #BEGIN} has the folder take what is appended, for the generation in the place, of
  *       the cluster whose id follows.
  *   <li>{@link #SET_ASIDE} has the folder be empty, for the cluster whose id follows: its files get
- *       other names. Can be repeated.
+ *       other names. Can be repeated. Answer: 1 if a generation was begun with it, else 0 (8).
  * </ul>
  *
  * <p>Responses to the last five, which are about the data folder:
@@ -99,8 +99,9 @@ final class LogFrame {
   static final int WHY = 8;
   static final int ANSWER = WHY;
 
-  // The answer to FOLDER.
-  static final int GENERATION = ANSWER;
+  // The answers to FOLDER and SET_ASIDE, which has the first of these alone.
+  static final int BEGUN = ANSWER;
+  static final int GENERATION = BEGUN + Long.BYTES;
   static final int SORTED = GENERATION + Long.BYTES;
   static final int CLUSTER = SORTED + Long.BYTES;
   static final int FOLDER_BYTES = CLUSTER + 2 * Long.BYTES;

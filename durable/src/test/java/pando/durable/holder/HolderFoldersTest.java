@@ -234,7 +234,7 @@ class HolderFoldersTest {
       }
     }
     assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
-        .isInstanceOf(DataFolderException.class)
+        .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("has begun");
     restart();
     assertThat(begin(2)).isEqualTo(model);
