@@ -24,6 +24,7 @@ import pando.fabric.tcp.Authentication;
 import pando.index.Partitioned;
 import pando.index.RangeIndex;
 import pando.index.bytes.ByteStrings;
+import pando.journal.LogFullException;
 
 /**
  * A compute server of a cluster: one range of the index, and its share of the cluster's work.
@@ -202,6 +203,10 @@ public final class ComputeServerProcess implements AutoCloseable {
     } catch (Throwable e) {
       Partitioned its = index;
       Closing.after(e, its::close, fabric::close, its::close);
+      if (e instanceof LogFullException) {
+        throw new WaitOverException(
+            "what earlier starts logged is not replayed: " + e.getMessage());
+      }
       throw e;
     }
   }

@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import pando.fabric.ComputeServer;
 import pando.fabric.Worker;
+import pando.journal.LogFullException;
 
 /**
  * The bytes of a request to a {@link LogService}, and of its response. Little endian.
@@ -22,13 +23,15 @@ import pando.fabric.Worker;
  * <ul>
  *   <li>{@link #APPEND} adds bytes of records that begin at a place; what is before the head is not
  *       needed any more; {@code force} has a bit for each holder in force. Response: the place up
- *       to which the holder has all (8), and 1 if it has no room for more, else 0 (8).
+ *       to which the holder has all (8), and 0, or what has no room for more: 1 its memory, 2 the
+ *       disk of its data folder (8).
  *   <li>{@link #LIST} returns what logs there are, from the place on, which counts them in the
  *       order in which they began. Response: how many follow (8), then {@value #COPY_BYTES} bytes
  *       each, see {@link LogCopy}.
  *   <li>{@link #READ} returns the bytes from a place on, as many as fit.
  *   <li>{@link #END} has a log end at a place; what is behind it is void. Can be repeated; does
- *       nothing where there is no such log.
+ *       nothing where there is no such log. Response: as to APPEND; if there is no room, the log
+ *       has not ended.
  *   <li>{@link #DROP} forgets a log that has ended.
  *   <li>{@link #COMPLETE} is an APPEND of what another holder has, for a writer that is lost. There
  *       is always room for it, but in the data folder.
@@ -83,9 +86,11 @@ final class LogFrame {
   /** Most bytes of records in one request or response. */
   static final int RECORDS_MAX = Worker.CALL_BYTES_MAX - RECORDS;
 
-  // The response to APPEND.
+  // The response to APPEND, COMPLETE and END.
   static final int KEPT = 0;
   static final int FULL = 8;
+  static final int FULL_MEMORY = 1;
+  static final int FULL_DISK = 2;
   static final int APPENDED_BYTES = 16;
 
   // The response to LIST.
@@ -143,6 +148,20 @@ final class LogFrame {
   /** Writes a request without records that is about one place of a log, but for its sum. */
   static void set(MemorySegment frame, int kind, ComputeServer log, long place) {
     set(frame, kind, log, place, 0, 0, 0);
+  }
+
+  /**
+   * Checks the response of a holder to APPEND, COMPLETE or END.
+   *
+   * @throws LogFullException if the disk of its data folder has no room: try again
+   */
+  static void checkDiskHasRoom(MemorySegment frame, int holder) {
+    if (frame.get(LONG, FULL) == FULL_DISK) {
+      throw new LogFullException(
+          "the data folder of a memory server has no room for the log; make room on its disk:"
+              + " memoryServer="
+              + holder);
+    }
   }
 
   /** Returns the sum of a request. */

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,11 +30,13 @@ import pando.journal.EntryStream;
 import pando.journal.EntryWords;
 import pando.journal.FolderBackup;
 import pando.journal.LogFailedException;
+import pando.journal.LogFullException;
 import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
 
 class HolderFoldersTest {
   private static final String KIND = "words";
+  private static final int SEGMENT_BYTES = 1 << 20;
   private static final ComputeServer ONE = new ComputeServer(1, 1);
 
   @TempDir private Path folder;
@@ -51,7 +54,7 @@ class HolderFoldersTest {
   /** Starts memory servers with empty memory, and their folders. */
   @BeforeEach
   void start() {
-    LogOptions options = LogOptions.defaults().withSegmentBytes(1 << 20);
+    LogOptions options = LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES);
     services =
         List.of(
             new LogService(folder.resolve("0"), options, () -> {}),
@@ -275,6 +278,110 @@ class HolderFoldersTest {
     assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
         .isInstanceOf(DataFolderException.class)
         .hasMessageContaining("different clusters");
+  }
+
+  /** Takes the names of the next files of a holder's log: none can be made, as on a full disk. */
+  private List<Path> fillDisk(int holder) throws Exception {
+    Path its = folder.resolve(String.valueOf(holder));
+    long last;
+    try (Stream<Path> files = Files.list(its)) {
+      last =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.matches("log-[0-9a-f]{16}"))
+              .mapToLong(name -> Long.parseLong(name.substring(4), 16))
+              .max()
+              .orElseThrow();
+    }
+    List<Path> taken = new ArrayList<>();
+    for (int i = 1; i <= 3; i++) {
+      Path name = its.resolve("log-%016x.new".formatted(last + i * SEGMENT_BYTES));
+      Files.createDirectories(name.resolve("taken"));
+      taken.add(name);
+    }
+    return taken;
+  }
+
+  private static void makeRoom(List<Path> taken) throws Exception {
+    for (Path name : taken) {
+      Files.deleteIfExists(name.resolve("taken"));
+      Files.deleteIfExists(name);
+    }
+  }
+
+  /** Appends changes until one is refused. */
+  private void changeUntilFull(HeldLog log) {
+    RecordBuilder record = new RecordBuilder();
+    for (long i = 0; ; i++) {
+      record.putWord(i % 1_000, i);
+      try {
+        log.reserve(record.bytes());
+      } catch (LogFullException e) {
+        assertThat(e).hasMessageContaining("make room").hasMessageContaining("memoryServer=0");
+        return;
+      }
+      log.append(record);
+      model.put(i % 1_000, i);
+    }
+  }
+
+  private void assertBothFoldersHaveAll() throws Exception {
+    end();
+    assertThat(entriesOf(0)).isEqualTo(model);
+    assertThat(entriesOf(1)).isEqualTo(model);
+    start();
+  }
+
+  @Test
+  void shouldRefuseChangesWhileADiskIsFullAndGoOnBehindThat() throws Exception {
+    begin(1);
+    List<Path> taken = fillDisk(0);
+    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    changeUntilFull(log);
+    assertThat(log.synced()).isLessThan(log.end());
+    makeRoom(taken);
+    log.awaitSynced(log.end());
+    boolean isRefused = true;
+    while (isRefused) {
+      try {
+        log.reserve(32);
+        isRefused = false;
+      } catch (LogFullException e) {
+        Thread.onSpinWait(); // The other holder's answer may have come first.
+      }
+    }
+    log.close();
+    assertBothFoldersHaveAll();
+  }
+
+  @Test
+  void shouldEndALogOnceAFullDiskHasRoom() throws Exception {
+    begin(1);
+    List<Path> taken = fillDisk(0);
+    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    changeUntilFull(log);
+    log.close();
+    try (Holders holders = new Holders(fabric, _ -> false)) {
+      assertThatThrownBy(() -> holders.end(1, 2))
+          .isInstanceOf(LogFullException.class)
+          .hasMessageContaining("memoryServer=0");
+      makeRoom(taken);
+      boolean hasEnded = false;
+      while (!hasEnded) {
+        try {
+          holders.end(1, 2);
+          hasEnded = true;
+        } catch (LogFullException e) {
+          Thread.onSpinWait(); // It looks once a second.
+        }
+      }
+      assertThat(holders.pending()).containsExactly(ONE);
+    }
+    // What no holder had is void, and all else is there.
+    end();
+    Map<Long, Long> entries = entriesOf(0);
+    assertThat(entries).isNotEmpty().isEqualTo(entriesOf(1));
+    start();
   }
 
   @Test
