@@ -38,8 +38,8 @@ final class Joining {
   /** The memory servers that it is connected to. */
   private List<PoolEntry> pool = List.of();
 
-  /** Whether it was logged that no generation begins. */
-  private boolean isLogged;
+  /** Whether it was logged that a person has to ask for a generation. */
+  private boolean hasSaidWhy;
 
   Joining(Host host, ClusterState state, ComputeServerSettings settings) {
     this.host = host;
@@ -215,9 +215,14 @@ final class Joining {
 
   /** Where there are data folders, memory servers start again before a generation begins. */
   private void checkPool() {
-    if (settings.config().log() == LogMode.DATA && !state.pool().equals(pool)) {
+    boolean isOther = !incarnations(state.pool()).equals(incarnations(pool));
+    if (settings.config().log() == LogMode.DATA && isOther) {
       throw new GenerationException("memory servers have started again: before=" + pool, null);
     }
+  }
+
+  private static List<Long> incarnations(List<PoolEntry> entries) {
+    return entries.stream().map(PoolEntry::incarnation).toList();
   }
 
   private void closeMade() {
@@ -255,7 +260,7 @@ final class Joining {
     }
     ClusterState.Versioned<Rebuild> said = state.rebuildEntry();
     if (said.value().isAwaited()) {
-      logOnce("no generation begins before it is asked for: " + said.value().why());
+      sayOnce(said.value().why());
       return false;
     }
     try (NextGeneration next = nextGeneration(fabric, said.value())) {
@@ -269,10 +274,10 @@ final class Joining {
     }
   }
 
-  private void logOnce(String line) {
-    if (!isLogged) {
-      isLogged = true;
-      LOG.log(Level.WARNING, line);
+  private void sayOnce(String why) {
+    if (!hasSaidWhy) {
+      hasSaidWhy = true;
+      LOG.log(Level.WARNING, "no generation begins before it is asked for: {0}", why);
     }
   }
 
