@@ -294,7 +294,7 @@ class HolderFoldersTest {
               .orElseThrow();
     }
     List<Path> taken = new ArrayList<>();
-    for (int i = 1; i <= 3; i++) {
+    for (long i = 1; i <= 3; i++) {
       Path name = its.resolve("log-%016x.new".formatted(last + i * SEGMENT_BYTES));
       Files.createDirectories(name.resolve("taken"));
       taken.add(name);
