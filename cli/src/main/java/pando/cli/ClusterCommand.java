@@ -43,7 +43,8 @@ import picocli.CommandLine.Spec;
       ClusterCommand.Remove.class,
       ClusterCommand.Move.class,
       ClusterCommand.Split.class,
-      ClusterCommand.Fence.class
+      ClusterCommand.Fence.class,
+      ClusterRebuild.class
     })
 final class ClusterCommand implements Callable<Integer> {
   /** Time between two looks at a cluster. */

@@ -117,6 +117,9 @@ final class DataCommand implements Callable<Integer> {
       if (!report.codecs().isEmpty()) {
         print(out, "codecs", report.codecs());
       }
+      if (report.generation() > 0) {
+        print(out, "cluster", report.cluster() + ", generation " + report.generation());
+      }
       print(out, "sorted files", Numbers.count(report.sortedFiles()));
       print(out, "log files", Numbers.count(report.segments()));
       print(out, "bytes", Numbers.bytes(report.bytes()));
@@ -155,9 +158,9 @@ final class DataCommand implements Callable<Integer> {
       name = "backup",
       description = {
         "Copies a data folder, also one that is in use: the copy is its state at one moment.",
-        "All that was acknowledged before is in it. The copy is a data folder itself. On the same"
-            + " file system it shares large files with the folder, as hard links: it saves from"
-            + " mistakes, and not from the loss of the disk."
+        "All that was acknowledged before is in it. The copy is a data folder itself, of no"
+            + " cluster. On the same file system it shares large files with the folder, as hard"
+            + " links: it saves from mistakes, and not from the loss of the disk."
       },
       mixinStandardHelpOptions = true)
   static final class DataBackup extends OnFolder {
@@ -199,7 +202,8 @@ final class DataCommand implements Callable<Integer> {
   @Command(
       name = "restore",
       description = {
-        "Makes a data folder that has the entries of another one, such as a backup.",
+        "Makes a data folder, of no cluster, that has the entries of another one, such as a"
+            + " backup.",
         "Verifies every byte of it first. It must not be in use, and is not changed."
       },
       mixinStandardHelpOptions = true)

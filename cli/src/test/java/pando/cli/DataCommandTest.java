@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,6 +110,22 @@ final class DataCommandTest extends CommandFixture {
         .containsPattern("end +[0-9a-f]+, closed\n")
         .endsWith("Every byte is as it was written.\n");
     assertThat(err.toString()).isEmpty();
+  }
+
+  @Test
+  void shouldSayWhichClusterHasAFolder() {
+    Path folder = words(10);
+    UUID cluster = UUID.randomUUID();
+    try (DataFolder opened = open(folder, "words")) {
+      opened.setGeneration(cluster, 7);
+    }
+    assertThat(execute("data", "check", folder.toString())).isZero();
+    assertThat(out.toString()).containsPattern("cluster +" + cluster + ", generation 7\n");
+    Path copy = directory.resolve("copy");
+    assertThat(execute("data", "backup", folder.toString(), copy.toString())).isZero();
+    out.getBuffer().setLength(0);
+    assertThat(execute("data", "check", copy.toString())).isZero();
+    assertThat(out.toString()).doesNotContain("cluster");
   }
 
   @Test

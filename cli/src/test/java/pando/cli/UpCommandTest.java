@@ -145,6 +145,10 @@ final class UpCommandTest extends CommandFixture {
     assertThat(execute("cluster", "add", cluster, "0")).as(err.toString()).isZero();
     assertThat(execute("cluster", "fence", cluster + "-none", "0")).isEqualTo(1);
     assertThat(err.toString()).contains("no such cluster");
+    assertThat(execute("cluster", "rebuild", cluster + "-none")).isEqualTo(1);
+    assertThat(execute("cluster", "rebuild", cluster)).isEqualTo(1);
+    assertThat(err.toString()).contains("the cluster has no data folders to begin with");
+    assertThat(execute("cluster", "rebuild", "--from=2", cluster)).isEqualTo(2);
     assertThat(execute("cluster", "remove", cluster, "64")).isEqualTo(2);
     assertThat(execute("cluster", "move", cluster, "1", "melon")).isEqualTo(2);
     assertThat(err.toString()).contains("no whole number of 64 bits: key=melon");

@@ -203,8 +203,8 @@ final class Agent {
     if (generation > 0 && state.config().filter(now -> now.generation() == generation).isEmpty()) {
       FencedException over =
           new FencedException(
-              "a memory server has ended, and with it this generation of the cluster; what was"
-                  + " acknowledged is in the data folders: generation="
+              "this generation of the cluster has ended, with a memory server or by a rebuild; what"
+                  + " was acknowledged is in the data folders: generation="
                   + generation);
       if (log != null) {
         // Operations under way wait for a holder that does not answer any more.

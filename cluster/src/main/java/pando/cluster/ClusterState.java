@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import pando.client.Routes;
 
 /**
@@ -75,6 +76,11 @@ public final class ClusterState {
         .orElseGet(() -> new Write.Create(path, bytes));
   }
 
+  /** As {@link #put(String, Optional, byte[])}, where there is none if its version is negative. */
+  private static Write put(String path, Versioned<?> before, byte[] bytes) {
+    return put(path, Optional.of(before.version()).filter(found -> found >= 0), bytes);
+  }
+
   // Configuration and pool.
 
   /** Returns the configuration, once there is an index. */
@@ -89,15 +95,17 @@ public final class ClusterState {
   }
 
   /**
-   * Writes the configuration of a generation, if there is none, this process leads, and the pool is
-   * still that of its memory servers.
+   * Writes the configuration of a generation, if there is none, this process leads, the pool is
+   * still that of its memory servers, and nobody has said anything else of the generation.
    */
-  boolean beginGeneration(Config config, Leadership leadership, List<PoolEntry> pool) {
+  boolean beginGeneration(
+      Config config, Leadership leadership, List<PoolEntry> pool, Versioned<Rebuild> said) {
     List<Write> writes = new ArrayList<>();
     writes.add(check(leadership));
     writes.add(new Write.Create(Folders.CONFIG, config.encode()));
     Optional<Integer> version = lastConfigEntry().map(Versioned::version);
     writes.add(put(Folders.GENERATION, version, config.encode()));
+    writes.add(put(Folders.REBUILD, said, Rebuild.NONE.encode()));
     for (PoolEntry entry : pool) {
       Optional<Versioned<PoolEntry>> found = poolEntry(entry.number());
       if (found.filter(now -> now.value().incarnation() == entry.incarnation()).isEmpty()) {
@@ -129,15 +137,91 @@ public final class ClusterState {
    * @param seen the configuration, if there is one; does nothing if it is another by now
    */
   void endGeneration(Optional<Config> seen) {
+    boolean _ = endGeneration(seen, List.of());
+  }
+
+  private boolean endGeneration(Optional<Config> seen, List<Write> more) {
     if (!config().equals(seen)) {
-      return;
+      return false;
     }
-    List<Write> writes = new ArrayList<>();
+    List<Write> writes = new ArrayList<>(more);
     addDelete(Folders.CONFIG, writes);
     addDelete(Folders.ROUTES, writes);
     addDeletes(Folders.POOL, writes);
     addDeletes(Folders.CHANGES, writes);
-    boolean _ = membership.commit(writes);
+    return membership.commit(writes);
+  }
+
+  /** Returns what a person has said, or has to say, of the next generation. */
+  public Rebuild rebuild() {
+    return rebuildEntry().value();
+  }
+
+  Versioned<Rebuild> rebuildEntry() {
+    return read(Folders.REBUILD, Rebuild::decode).orElse(new Versioned<>(Rebuild.NONE, -1));
+  }
+
+  /** Has no generation begin before a person asks for a rebuild. None has begun. */
+  void awaitRebuild(Versioned<Rebuild> said, String why) {
+    byte[] awaited = Rebuild.awaited(why).encode();
+    boolean _ = endGeneration(Optional.empty(), List.of(put(Folders.REBUILD, said, awaited)));
+  }
+
+  /**
+   * Has the next generation begin, as a person wants it; ends the one that serves, if one does.
+   *
+   * @param from memory server with whose data folder it begins, whatever that has; {@link
+   *     Rebuild#NEWEST} for the newest one
+   * @return the last generation that has begun before
+   * @throws IllegalArgumentException if that memory server has no data folder
+   * @throws ClusterException if the cluster has no data folders
+   */
+  public long askForRebuild(int from) {
+    while (true) {
+      Optional<Config> serving = config();
+      Rebuild asked = asked(from, serving.or(this::lastConfig));
+      Write write = put(Folders.REBUILD, rebuildEntry(), asked.encode());
+      long last = generation();
+      // Where none serves, the one that begins one notices.
+      boolean isAsked =
+          serving.isPresent()
+              ? endGeneration(serving, List.of(write))
+              : membership.commit(List.of(write));
+      if (isAsked) {
+        return last;
+      }
+    }
+  }
+
+  private Rebuild asked(int from, Optional<Config> config) {
+    int memoryServers = config.map(Config::memoryServers).orElseGet(() -> pool().size());
+    boolean isKnown = config.isPresent() || from != Rebuild.NEWEST;
+    if (!isKnown || memoryServers == 0) {
+      throw new ClusterException("no such cluster, or it has no index yet: see its status");
+    }
+    LogMode log = config.map(Config::log).orElse(LogMode.DATA);
+    if (log != LogMode.DATA) {
+      throw new ClusterException(
+          "the cluster has no data folders to begin with: log=%s".formatted(log));
+    }
+    return from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
+  }
+
+  /**
+   * Waits until a generation has begun after another one, and returns it; after a time, or where it
+   * {@linkplain Rebuild#isAwaited takes a person}, returns none.
+   *
+   * @throws ClusterException if the thread is interrupted
+   */
+  public Optional<Config> awaitGeneration(long after, Duration longest) {
+    Supplier<Optional<Config>> next = () -> config().filter(its -> its.generation() > after);
+    boolean _ =
+        Waiting.isTrue(
+            Host.real(),
+            membership,
+            longest,
+            () -> next.get().isPresent() || rebuild().isAwaited());
+    return next.get();
   }
 
   private void addDeletes(String folder, List<Write> writes) {
@@ -237,9 +321,7 @@ public final class ClusterState {
 
   private static Write writeEpoch(int number, Versioned<Long> before, long epoch) {
     String path = Folders.of(Folders.EPOCHS, number);
-    byte[] bytes = new EntryWriter(EPOCH_KIND).word(epoch).bytes();
-    Optional<Integer> version = Optional.of(before.version()).filter(found -> found >= 0);
-    return put(path, version, bytes);
+    return put(path, before, new EntryWriter(EPOCH_KIND).word(epoch).bytes());
   }
 
   /** Announces a compute server, with the epoch after the last one that its number had. */

@@ -24,6 +24,7 @@ import pando.fabric.tcp.Authentication;
 import pando.index.Partitioned;
 import pando.index.RangeIndex;
 import pando.index.bytes.ByteStrings;
+import pando.journal.LogFullException;
 
 /**
  * A compute server of a cluster: one range of the index, and its share of the cluster's work.
@@ -65,6 +66,10 @@ public final class ComputeServerProcess implements AutoCloseable {
   private final Fabric fabric;
   private final Partitioned index;
   private final RenewedLease lease;
+
+  /** Whether data folders have all that was acknowledged, so that the pool need not get it. */
+  private final boolean isKeptInFolders;
+
   private final Agent agent;
   private @Nullable ClientService service;
   private final List<StepThread> threads;
@@ -87,6 +92,7 @@ public final class ComputeServerProcess implements AutoCloseable {
     this.fabric = fabric;
     this.index = index;
     this.end = end;
+    this.isKeptInFolders = config.log() == LogMode.DATA;
     this.agent =
         new Agent(
             host, membership, settings.number(), epoch, fabric, index, config, LeaderHooks.NONE);
@@ -197,6 +203,10 @@ public final class ComputeServerProcess implements AutoCloseable {
     } catch (Throwable e) {
       Partitioned its = index;
       Closing.after(e, its::close, fabric::close, its::close);
+      if (e instanceof LogFullException) {
+        throw new WaitOverException(
+            "what earlier starts logged is not replayed: " + e.getMessage());
+      }
       throw e;
     }
   }
@@ -294,9 +304,13 @@ public final class ComputeServerProcess implements AutoCloseable {
     if (opened != null) {
       steps.add(opened::close);
     }
-    steps.add(lease::close);
-    // Once more: an index that could not be written back stays open until its fabric is closed.
-    steps.addAll(List.of(index::close, fabric::close, index::close, membership::close));
+    steps.add(lease::stop);
+    if (!isKeptInFolders || !isLost()) {
+      steps.add(index::close);
+    }
+    // An index that was not written back stays open until its fabric is closed. That ends a READ of
+    // the lease, too, which may wait for a memory server that is gone.
+    steps.addAll(List.of(fabric::close, lease::close, this::closeUnwritten, membership::close));
     try {
       Closing.all(steps);
     } catch (PandoException e) {
@@ -304,6 +318,15 @@ public final class ComputeServerProcess implements AutoCloseable {
         throw e;
       }
       LOG.log(Level.DEBUG, "others have taken over what could not be written back", e);
+    }
+  }
+
+  /** Closes an index that was not written back, once its fabric is closed. */
+  private void closeUnwritten() {
+    try {
+      index.close();
+    } catch (IllegalStateException e) {
+      LOG.log(Level.DEBUG, "what was not written back is not in the pool", e);
     }
   }
 

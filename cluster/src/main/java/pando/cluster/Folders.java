@@ -8,6 +8,7 @@ import java.util.List;
  * <pre>
  *   config               what all servers need to agree on: written once, when the index is there
  *   generation           config of the last generation, where there are data folders; it may have ended
+ *   rebuild              what a person has said, or has to say, of the next generation
  *   pool/N               memory server N: incarnation, address, bytes, state
  *   epochs/N             last epoch given to compute server N
  *   members/memory/N     announced by memory server N while it runs
@@ -22,6 +23,7 @@ import java.util.List;
 public final class Folders {
   static final String CONFIG = "config";
   static final String GENERATION = "generation";
+  static final String REBUILD = "rebuild";
   static final String LEADER = "leader";
   static final String LEADER_EPOCH = "leader-epoch";
   static final String CHANGE_COUNT = "change-count";

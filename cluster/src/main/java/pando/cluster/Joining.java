@@ -1,5 +1,6 @@
 package pando.cluster;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -11,10 +12,18 @@ import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioned;
+import pando.index.ServedOptions;
+import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
 
 /** How a compute server comes into a cluster. */
 final class Joining {
+  private static final System.Logger LOG = System.getLogger(Joining.class.getName());
+
+  private static final String ADVICE =
+      "restore it from a backup, or take the folder of another memory server, by pando cluster"
+          + " rebuild --from";
+
   private final Host host;
   private final ClusterState state;
   private final ComputeServerSettings settings;
@@ -28,6 +37,9 @@ final class Joining {
 
   /** The memory servers that it is connected to. */
   private List<PoolEntry> pool = List.of();
+
+  /** Whether it was logged that a person has to ask for a generation. */
+  private boolean hasSaidWhy;
 
   Joining(Host host, ClusterState state, ComputeServerSettings settings) {
     this.host = host;
@@ -182,8 +194,13 @@ final class Joining {
           host,
           state.membership(),
           settings.startWait(),
-          () -> state.config().isPresent() || makeAsLeader(fabric, epoch),
-          () -> "no index was made: leader=" + state.leader());
+          () -> {
+            checkPool();
+            return state.config().isPresent() || makeAsLeader(fabric, epoch);
+          },
+          () ->
+              "no index was made: leader=%s, why=%s"
+                  .formatted(state.leader(), state.rebuild().why()));
       Config config = state.config().orElseThrow();
       checkConfig(config);
       if (made != null && config.generation() != generation) {
@@ -194,6 +211,18 @@ final class Joining {
       Closing.after(e, this::closeMade);
       throw e;
     }
+  }
+
+  /** Where there are data folders, memory servers start again before a generation begins. */
+  private void checkPool() {
+    boolean isOther = !incarnations(state.pool()).equals(incarnations(pool));
+    if (settings.config().log() == LogMode.DATA && isOther) {
+      throw new GenerationException("memory servers have started again: before=" + pool, null);
+    }
+  }
+
+  private static List<Long> incarnations(List<PoolEntry> entries) {
+    return entries.stream().map(PoolEntry::incarnation).toList();
   }
 
   private void closeMade() {
@@ -214,7 +243,7 @@ final class Joining {
     if (settings.config().log() == LogMode.DATA) {
       return beginGeneration(fabric, leadership.get());
     }
-    if (state.generation() > 0) {
+    if (state.generation() > 0 || state.rebuildEntry().version() >= 0) {
       throw new ClusterException(
           "the cluster has data folders: start compute servers with their log there");
     }
@@ -229,32 +258,69 @@ final class Joining {
       throw new ClusterException(
           "compute servers of this system log nothing: system=" + settings.options().system());
     }
-    long last = state.generation();
-    try (NextGeneration next = new NextGeneration(fabric, settings.options(), last)) {
-      return fill(fabric, next, leadership);
+    ClusterState.Versioned<Rebuild> said = state.rebuildEntry();
+    if (said.value().isAwaited()) {
+      sayOnce(said.value().why());
+      return false;
+    }
+    try (NextGeneration next = nextGeneration(fabric, said.value())) {
+      return fill(fabric, next, leadership, said);
+    } catch (DamagedFolderException e) {
+      String why = e.getMessage() + "; " + ADVICE;
+      state.awaitRebuild(said, why);
+      throw new GenerationException("no generation can begin: " + why, e);
     } catch (DataFolderException e) {
       throw new GenerationException("no generation can begin: " + e.getMessage(), e);
     }
   }
 
+  private void sayOnce(String why) {
+    if (!hasSaidWhy) {
+      hasSaidWhy = true;
+      LOG.log(Level.WARNING, "no generation begins before it is asked for: {0}", why);
+    }
+  }
+
+  private NextGeneration nextGeneration(Fabric fabric, Rebuild said) {
+    ServedOptions options = settings.options();
+    long last = state.generation();
+    try {
+      return said.from() == Rebuild.NEWEST
+          ? NextGeneration.ofNewestFolder(fabric, options, last)
+          : NextGeneration.ofFolder(fabric, options, last, said.from(), said.cluster());
+    } catch (IllegalStateException e) {
+      throw begunInPart(e);
+    }
+  }
+
+  private GenerationException begunInPart(RuntimeException cause) {
+    Closing.after(cause, this::giveUp);
+    return new GenerationException(
+        "a generation did not begin as a whole, and memory servers start again: "
+            + cause.getMessage(),
+        cause);
+  }
+
   /** Where it does not begin as a whole, memory servers start again, with an empty pool. */
-  private boolean fill(Fabric fabric, NextGeneration next, ClusterState.Leadership leadership) {
+  private boolean fill(
+      Fabric fabric,
+      NextGeneration next,
+      ClusterState.Leadership leadership,
+      ClusterState.Versioned<Rebuild> said) {
     try {
       Partitioned index = settings.options().createAt(fabric, number);
       made = index;
       generation = next.begin(index);
       Config config = settings.config().withGeneration(generation);
-      boolean hasBegun = state.beginGeneration(config, leadership, pool);
+      boolean hasBegun = state.beginGeneration(config, leadership, pool, said);
       if (!hasBegun) {
         giveUp();
       }
       return hasBegun;
+    } catch (DamagedFolderException e) {
+      throw e;
     } catch (PandoException | IllegalStateException e) {
-      Closing.after(e, this::giveUp);
-      throw new GenerationException(
-          "a generation did not begin as a whole, and memory servers start again: "
-              + e.getMessage(),
-          e);
+      throw begunInPart(e);
     } catch (Throwable e) {
       Closing.after(e, this::giveUp);
       throw e;

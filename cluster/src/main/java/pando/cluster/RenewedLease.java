@@ -198,11 +198,16 @@ public final class RenewedLease implements Lease, AutoCloseable {
     memory.close();
   }
 
-  /** Lets the lease run out. */
-  @Override
-  public void close() {
+  /** Lets the lease run out. A READ that is under way goes on until the fabric is closed. */
+  void stop() {
     closed = true;
     closing.give();
+  }
+
+  /** As {@link #stop}, and returns once no READ is under way. */
+  @Override
+  public void close() {
+    stop();
     try {
       ended.await(WAIT_NANOS_MAX);
     } catch (InterruptedException e) {

@@ -38,6 +38,8 @@ class EntriesTest {
 
   private static final Config CONFIG =
       new Config("dex", Map.of("node-bytes", "512", "merge-share", "0.2"), 3, 1_000);
+  private static final Rebuild REBUILD = Rebuild.from(1, 3);
+  private static final Rebuild AWAITED = Rebuild.awaited("a folder is damaged");
   private static final PoolEntry POOL =
       new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, ServerState.LOST);
   private static final Member MEMBER =
@@ -66,6 +68,8 @@ class EntriesTest {
   static final List<Example> EXAMPLES =
       List.of(
           new Example(CONFIG, CONFIG::encode, Config::decode),
+          new Example(REBUILD, REBUILD::encode, Rebuild::decode),
+          new Example(AWAITED, AWAITED::encode, Rebuild::decode),
           new Example(POOL, POOL::encode, PoolEntry::decode),
           new Example(MEMBER, MEMBER::encode, Member::decode),
           new Example(CHANGE, CHANGE::encode, Change::decode),

@@ -3,151 +3,50 @@ package pando.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import pando.durable.ClusterFolder;
-import pando.fabric.server.PoolOptions;
-import pando.fabric.tcp.Authentication;
-import pando.fabric.tcp.TcpFabric;
-import pando.fabric.tcp.TcpMemoryServer;
-import pando.fabric.tcp.TcpOptions;
+import pando.durable.NextGeneration;
+import pando.fabric.ComputeServer;
+import pando.fabric.Fabric;
 import pando.index.IndexOptions;
+import pando.index.Partitioned;
 import pando.index.Session;
 import pando.index.Systems;
-import pando.journal.LogOptions;
+import pando.journal.FolderBackup;
+import pando.journal.FolderRestore;
 
 /** A cluster whose memory servers have data folders, and end. */
 @Timeout(120)
 class GenerationTest {
-  private static final Duration WAIT = Duration.ofSeconds(30);
-  private static final InetSocketAddress ANY =
-      new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-
-  private final MemoryCoordinator coordinator = new MemoryCoordinator(Duration.ofSeconds(5));
-  private final ClusterState state = new ClusterState(coordinator.connect());
-  private final TreeMap<Long, Long> model = new TreeMap<>();
-  private final Memory[] memory = new Memory[2];
-  private final List<AutoCloseable> closing = new ArrayList<>();
+  /** A key that random changes do not have. */
+  private static final long COUNTER = FolderCluster.KEYS;
 
   @TempDir private Path directory;
 
-  /** A memory server, and its folder. */
-  private record Memory(MemoryServerProcess process, ClusterFolder folder)
-      implements AutoCloseable {
-    @Override
-    public void close() {
-      process.close();
-      folder.close();
-    }
+  @SuppressWarnings("NullAway.Init") // Set by start.
+  private FolderCluster cluster;
+
+  @BeforeEach
+  void start() {
+    cluster = new FolderCluster(directory);
   }
 
   @AfterEach
-  void end() throws Exception {
-    for (AutoCloseable each : closing.reversed()) {
-      each.close();
-    }
-  }
-
-  private void startMemory(int number) {
-    LogOptions log = LogOptions.defaults().withSegmentBytes(1 << 20);
-    ClusterFolder folder =
-        new ClusterFolder(directory.resolve(String.valueOf(number)), log, () -> {});
-    PoolOptions options =
-        PoolOptions.defaults().withBytesPerServer(16 << 20).withHandlers(folder.handlers());
-    MemoryServerProcess process =
-        MemoryServerProcess.start(
-            coordinator::connect,
-            number,
-            options.bytesPerServer(),
-            WAIT,
-            () -> TcpMemoryServer.start(ANY, number, options, Authentication.none()));
-    memory[number] = new Memory(process, folder);
-    closing.add(memory[number]);
-  }
-
-  private ComputeServerProcess startCompute(String system, LogMode log) {
-    IndexOptions options = Systems.named(system).defaults();
-    ComputeServerSettings settings =
-        new ComputeServerSettings(
-            0,
-            options,
-            new Config(system, Map.of(), 2, 100, log, 0),
-            (pool, name) ->
-                TcpFabric.attach(
-                    pool.stream().map(entry -> Machine.address(entry.address())).toList(),
-                    name.epoch(),
-                    TcpOptions.defaults()
-                        .withComputeServer(name)
-                        .withVerbTimeout(Duration.ofMillis(200))),
-            Optional.empty(),
-            WAIT,
-            WAIT);
-    ComputeServerProcess started = ComputeServerProcess.start(coordinator::connect, settings);
-    closing.add(started);
-    return started;
-  }
-
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long start = System.nanoTime();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(60));
-      TimeUnit.MILLISECONDS.sleep(10);
-    }
-  }
-
-  private void change(ComputeServerProcess compute, SplittableRandom random) {
-    try (Session session = compute.words().orElseThrow().session()) {
-      for (int i = 0; i < 2_000; i++) {
-        long key = random.nextLong(1_000);
-        if (random.nextInt(4) == 0) {
-          session.discard(key);
-          model.remove(key);
-        } else {
-          session.store(key, i);
-          model.put(key, (long) i);
-        }
-      }
-    }
-  }
-
-  private void check(ComputeServerProcess compute) {
-    try (Session session = compute.words().orElseThrow().session()) {
-      for (long key = 0; key < 1_000; key++) {
-        Long found = session.get(key) ? (Long) session.value() : null;
-        assertThat(found).as("key %d", key).isEqualTo(model.get(key));
-      }
-    }
-  }
-
-  /** Ends a memory server, and starts all again that end with it. */
-  private void loseMemory(int number, ComputeServerProcess compute) throws Exception {
-    memory[number].close();
-    startMemory(number);
-    assertThat(compute.awaitEnd()).isEqualTo(ComputeServerProcess.End.LOST);
-    closing.remove(compute);
-    compute.close();
-    Memory other = memory[1 - number];
-    await(() -> other.process.isOver());
-    other.close();
-    startMemory(1 - number);
+  void end() {
+    cluster.close();
   }
 
   @Tag("campaign")
@@ -155,76 +54,126 @@ class GenerationTest {
   @ValueSource(strings = {"orca", "dex"})
   void shouldHaveEverythingAgainWhereAMemoryServerHasEnded(String system) throws Exception {
     SplittableRandom random = new SplittableRandom(8301);
-    startMemory(0);
-    startMemory(1);
+    cluster.startMemoryServers(2);
     for (int generation = 1; generation <= 2; generation++) {
-      ComputeServerProcess compute = startCompute(system, LogMode.DATA);
-      assertThat(state.config().orElseThrow().generation()).isEqualTo(generation);
-      check(compute);
-      change(compute, random);
-      loseMemory(generation % 2, compute);
+      ComputeServerProcess compute = cluster.startCompute(system);
+      assertThat(cluster.state.config().orElseThrow().generation()).isEqualTo(generation);
+      cluster.check(compute);
+      cluster.change(compute, random);
+      cluster.loseMemory(generation % 2, compute);
     }
-    check(startCompute(system, LogMode.DATA));
+    cluster.check(cluster.startCompute(system));
   }
 
   @Tag("campaign")
   @Test
   void shouldBeginNoGenerationWithOlderFolders() throws Exception {
-    startMemory(0);
-    startMemory(1);
-    ComputeServerProcess first = startCompute("orca", LogMode.DATA);
-    change(first, new SplittableRandom(8302));
-    loseMemory(0, first);
-    for (Memory each : memory) {
-      each.close();
-    }
+    cluster.startMemoryServers(2);
+    ComputeServerProcess first = cluster.startCompute("orca");
+    cluster.change(first, new SplittableRandom(8302));
+    cluster.loseMemory(0, first);
+    cluster.endMemoryServers();
     for (int number = 0; number < 2; number++) {
-      Files.move(directory.resolve("" + number), directory.resolve(number + "-away"));
-      startMemory(number);
+      Files.move(cluster.folder(number), directory.resolve(number + "-away"));
+      cluster.startMemory(number);
     }
-    assertThatThrownBy(() -> startCompute("orca", LogMode.DATA))
+    assertThatThrownBy(() -> cluster.startCompute("orca"))
         .isInstanceOf(GenerationException.class)
         .hasMessageContaining("older generation");
     for (int number = 0; number < 2; number++) {
-      memory[number].close();
-      Files.move(directory.resolve("" + number), directory.resolve(number + "-new"));
-      Files.move(directory.resolve(number + "-away"), directory.resolve("" + number));
-      startMemory(number);
+      cluster.endMemory(number);
+      Files.move(cluster.folder(number), directory.resolve(number + "-new"));
+      Files.move(directory.resolve(number + "-away"), cluster.folder(number));
+      cluster.startMemory(number);
     }
-    check(startCompute("orca", LogMode.DATA));
+    cluster.check(cluster.startCompute("orca"));
   }
 
   /** It would make an empty index between two generations. */
   @Test
   void shouldRefuseComputeServersThatLogElsewhere() throws Exception {
-    startMemory(0);
-    startMemory(1);
-    ComputeServerProcess first = startCompute("orca", LogMode.DATA);
-    change(first, new SplittableRandom(8303));
-    loseMemory(1, first);
-    assertThatThrownBy(() -> startCompute("orca", LogMode.MEMORY))
+    cluster.startMemoryServers(2);
+    ComputeServerProcess first = cluster.startCompute("orca");
+    cluster.change(first, new SplittableRandom(8303));
+    cluster.loseMemory(1, first);
+    assertThatThrownBy(() -> cluster.startCompute("orca", LogMode.MEMORY))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("data folders");
-    check(startCompute("orca", LogMode.DATA));
+    cluster.check(cluster.startCompute("orca"));
   }
 
   @Test
   void shouldRefuseMemoryServersWithoutFolders() {
-    PoolOptions options =
-        PoolOptions.defaults().withBytesPerServer(16 << 20).withHandlers(Systems.handlers());
-    for (int number = 0; number < 2; number++) {
-      int own = number;
-      closing.add(
-          MemoryServerProcess.start(
-              coordinator::connect,
-              number,
-              options.bytesPerServer(),
-              WAIT,
-              () -> TcpMemoryServer.start(ANY, own, options, Authentication.none())));
-    }
-    assertThatThrownBy(() -> startCompute("orca", LogMode.DATA))
+    cluster.startMemoryWithoutFolder(0);
+    cluster.startMemoryWithoutFolder(1);
+    assertThatThrownBy(() -> cluster.startCompute("orca"))
         .isInstanceOf(GenerationException.class)
         .hasMessageContaining("no data folder");
-    assertThat(state.config()).isEmpty();
+    assertThat(cluster.state.config()).isEmpty();
+  }
+
+  @Test
+  void shouldBeginWhereOneWasLostThatHadBegunTheFolders() throws Exception {
+    cluster.startMemoryServers(2);
+    IndexOptions options = Systems.named("orca").defaults();
+    try (Fabric fabric = cluster.attach(cluster.state.pool(), new ComputeServer(1, 1));
+        NextGeneration next = NextGeneration.ofNewestFolder(fabric, options, 0);
+        Partitioned index = options.createAt(fabric, 1)) {
+      assertThat(next.begin(index)).isEqualTo(1);
+    }
+    assertThatThrownBy(() -> cluster.startCompute("orca")).isInstanceOf(GenerationException.class);
+    cluster.startAgain();
+    cluster.check(cluster.startCompute("orca"));
+    assertThat(cluster.state.generation()).isEqualTo(2);
+  }
+
+  @Test
+  void shouldServeABackupOfARunningClusterInOneOfAnotherSize() throws Exception {
+    cluster.startMemoryServers(1);
+    ComputeServerProcess first = cluster.startCompute("orca");
+    cluster.change(first, new SplittableRandom(8305));
+    Path restored = directory.resolve("restored");
+    Map<Long, Long> before = Map.copyOf(cluster.model);
+    AtomicBoolean isTaken = new AtomicBoolean();
+    CompletableFuture<Long> writer = CompletableFuture.supplyAsync(() -> count(first, isTaken));
+    FolderBackup.take(cluster.folder(0), directory.resolve("backup"), Duration.ofMinutes(1));
+    isTaken.set(true);
+    long counted = writer.join();
+    FolderRestore.restore(directory.resolve("backup"), restored.resolve("0"));
+    try (FolderCluster other = new FolderCluster(restored)) {
+      other.startMemoryServers(3);
+      Map<Long, Long> entries = other.entries(other.startCompute("dex"));
+      long has = entries.getOrDefault(COUNTER, 0L);
+      assertThat(has).isBetween(0L, counted);
+      entries.remove(COUNTER);
+      assertThat(entries).isEqualTo(before);
+      assertThat(other.folder(1)).isDirectory();
+    }
+    cluster.model.put(COUNTER, counted);
+    cluster.check(first);
+  }
+
+  /** Counts in an entry until it is enough; returns the count. */
+  private static long count(ComputeServerProcess compute, AtomicBoolean isEnough) {
+    long count = 0;
+    try (Session session = compute.words().orElseThrow().session()) {
+      while (!isEnough.get()) {
+        session.store(COUNTER, ++count);
+      }
+    }
+    return count;
+  }
+
+  /** Its lease's READ, its log and its caches wait for the memory server. */
+  @Test
+  @Timeout(60)
+  void shouldCloseAComputeServerWhileAMemoryServerIsGone() throws Exception {
+    cluster.tcp = cluster.tcp.withLostAfter(Duration.ofHours(1));
+    cluster.startMemoryServers(2);
+    ComputeServerProcess compute = cluster.startCompute("orca");
+    cluster.change(compute, new SplittableRandom(8304));
+    cluster.endMemory(0);
+    cluster.startMemory(0);
+    cluster.awaitLost(compute);
   }
 }

@@ -18,37 +18,67 @@ public final class NextGeneration implements AutoCloseable {
   private static final String FOLDER = "of memory servers";
 
   private final HolderFolders folders;
-  private final UUID cluster;
   private final long number;
 
+  private NextGeneration(HolderFolders folders, long number) {
+    this.folders = folders;
+    this.number = number;
+  }
+
   /**
-   * Opens the data folders.
+   * Opens the data folders, to begin with the newest one.
    *
    * @param options of the index
    * @param last the last generation that is known of the cluster; 0 if there was none
    * @throws DataFolderException if a memory server has no data folder or cannot use it, all folders
    *     are older than the last generation, or they are of different clusters
+   * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
+   *     have started: they have to start again
    * @throws pando.fabric.PandoException if a memory server does not answer
    */
-  public NextGeneration(Fabric fabric, ServedOptions options, long last) {
-    boolean isOfStrings = options instanceof ByteOptions;
-    this.folders = new HolderFolders(fabric, isOfStrings ? DurableStrings.KIND : DurableIndex.KIND);
-    this.cluster = folders.cluster();
-    this.number = folders.generation() + 1;
-    if (number <= last) {
+  public static NextGeneration ofNewestFolder(Fabric fabric, ServedOptions options, long last) {
+    HolderFolders folders = new HolderFolders(fabric, kind(options));
+    if (folders.generation() < last) {
       folders.close();
       throw new DataFolderException(
-          "the data folders have an older generation than the cluster had: start the memory server"
-              + " that has the newest one: found=%s, last=%s".formatted(number - 1, last));
+          ("the data folders have an older generation than the cluster had: start the memory server"
+                  + " that has the newest one, or say which one counts (pando cluster rebuild"
+                  + " --from): found=%s, last=%s")
+              .formatted(folders.generation(), last));
     }
+    return new NextGeneration(folders, folders.generation() + 1);
   }
 
   /**
-   * Begins: an index gets all entries of the newest folder, and the folders take what is logged
-   * from now on.
+   * Opens a data folder that a person has named, to begin with it whatever it has. The files of the
+   * others are set aside.
+   *
+   * @param memoryServer that has the folder
+   * @param cluster id of the cluster that begins so, the same in each attempt
+   * @throws DataFolderException if a memory server has no data folder or cannot use it, or the one
+   *     that is named has no entries
+   * @throws pando.journal.DamagedFolderException if its entries cannot be read; nothing was changed
+   * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
+   *     have started: they have to start again
+   * @throws pando.fabric.PandoException if a memory server does not answer
+   */
+  public static NextGeneration ofFolder(
+      Fabric fabric, ServedOptions options, long last, int memoryServer, UUID cluster) {
+    HolderFolders folders = new HolderFolders(fabric, kind(options), memoryServer, cluster);
+    return new NextGeneration(folders, Math.max(folders.generation(), last) + 1);
+  }
+
+  private static String kind(ServedOptions options) {
+    return options instanceof ByteOptions ? DurableStrings.KIND : DurableIndex.KIND;
+  }
+
+  /**
+   * Begins: an index gets all entries of the folder, and all folders take what is logged from now
+   * on.
    *
    * @param index without entries, that no other process uses
    * @return the number of the generation
+   * @throws pando.journal.DamagedFolderException if the entries cannot be read
    * @throws pando.fabric.PandoException if it has not begun as a whole: all memory servers have to
    *     start again
    */
@@ -60,7 +90,7 @@ public final class NextGeneration implements AutoCloseable {
     }
     // What is loaded is not logged: an heir must find it in the pool.
     index.flush();
-    folders.begin(cluster, number);
+    folders.begin(number);
     return number;
   }
 

@@ -143,7 +143,8 @@ public final class DataFolder implements AutoCloseable {
   private static void checkHasNoOthers(Disk disk) throws IOException {
     List<String> names = disk.list();
     for (String name : names) {
-      boolean isOfOthers = !FolderLock.isOwn(name) && !isLeftover(name);
+      boolean isOfOthers =
+          !FolderLock.isOwn(name) && !isLeftover(name) && !FolderReplacement.isKept(name);
       if (isOfOthers && !names.contains(Manifest.NAME)) {
         throw new IllegalArgumentException(
             "the folder has files, but no manifest: folder=%s, file=%s%s"

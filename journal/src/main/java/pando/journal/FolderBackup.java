@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A copy of a data folder, taken beside the process that has it open. It is the state at one
  * moment: all that was acknowledged before the backup began is in it, and of later changes those up
- * to one record of the log. It is a data folder like any other.
+ * to one record of the log. It is a data folder like any other, and no cluster's: a cluster whose
+ * folder was copied does not take the copy for the newest one.
  */
 public final class FolderBackup {
   /*
@@ -96,7 +97,7 @@ public final class FolderBackup {
       attempts++;
     }
     to.force();
-    manifest.store(to);
+    manifest.ofNoCluster().store(to);
     int linked = Collections.frequency(sorted.values(), 0L);
     int copied = sorted.size() - linked + segments.size();
     long copiedBytes =

@@ -103,6 +103,8 @@ public final class FolderCheck {
     return new FolderReport(
         manifest.kind(),
         manifest.codecs(),
+        manifest.cluster(),
+        manifest.generation(),
         manifest.sorted().size(),
         segments,
         bytes,

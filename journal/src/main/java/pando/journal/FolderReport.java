@@ -2,12 +2,15 @@ package pando.journal;
 
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.UUID;
 
 /**
  * What {@link FolderCheck} has found.
  *
  * @param kind of the entries
  * @param codecs names of the codecs of keys and values, empty if there are none
+ * @param cluster whose entries these are; zeros if it is none's
+ * @param generation of the cluster; 0 if it is none's
  * @param sortedFiles number of sorted files
  * @param segments number of files of the log
  * @param bytes of all these files
@@ -23,6 +26,8 @@ import java.util.OptionalLong;
 public record FolderReport(
     String kind,
     String codecs,
+    UUID cluster,
+    long generation,
     int sortedFiles,
     int segments,
     long bytes,

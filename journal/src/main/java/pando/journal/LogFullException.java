@@ -9,6 +9,11 @@ import pando.fabric.PandoException;
 public final class LogFullException extends PandoException {
   private static final long serialVersionUID = 1L;
 
+  /** Creates the exception with what is wrong. */
+  public LogFullException(String message) {
+    super(message);
+  }
+
   /** Creates the exception with what is wrong and what caused it. */
   public LogFullException(String message, Throwable cause) {
     super(message, cause);

@@ -193,6 +193,11 @@ record Manifest(
     return new Manifest(id, kind, names, cluster, generation, sorted, logFrom, hasBegun);
   }
 
+  /** Returns this as that of no cluster. */
+  Manifest ofNoCluster() {
+    return withGeneration(NO_CLUSTER, 0);
+  }
+
   /** Returns this as that of a generation. */
   Manifest withGeneration(UUID ofCluster, long next) {
     return new Manifest(id, kind, codecs, ofCluster, next, sorted, logFrom, hasBegun);

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -270,6 +271,21 @@ class FolderBackupTest {
           .hasMessageContaining("the folder changed all the time while it was copied")
           .hasMessageContaining("attempts=1");
     }
+  }
+
+  /** A cluster would take it for as new as the folder that it is of. */
+  @Test
+  void shouldBeOfNoCluster() throws IOException {
+    script.run(disk, 10);
+    FaultyDisk copy = new FaultyDisk();
+    try (DataFolder folder = script.open(disk)) {
+      folder.setGeneration(UUID.randomUUID(), 7);
+      FolderBackup.take(disk, copy, LONG);
+    }
+    assertThat(FolderCheck.of(disk).generation()).isEqualTo(7);
+    assertThat(FolderCheck.of(copy).generation()).isZero();
+    assertThat(FolderCheck.of(copy).cluster()).isEqualTo(Manifest.NO_CLUSTER);
+    script.check(copy, script.made());
   }
 
   @Test

@@ -14,6 +14,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.Config;
 import pando.cluster.Member;
 import pando.cluster.PoolEntry;
+import pando.cluster.Rebuild;
 import pando.index.Partitioning;
 import pando.index.Unwritten;
 import tools.jackson.core.JsonGenerator;
@@ -23,12 +24,14 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * How a cluster is.
  *
+ * @param rebuild what a person has said, or has to say, of the next generation
  * @param leader number of the compute server that leads
  * @param routes which compute server serves which keys, once there is an index
  * @param changes those that are not over, and the last that are
  */
 public record ClusterReport(
     Optional<Config> config,
+    Rebuild rebuild,
     Optional<Integer> leader,
     List<PoolEntry> memoryServers,
     List<Member> computeServers,
@@ -46,6 +49,7 @@ public record ClusterReport(
     int skipped = Math.max(0, over - LAST);
     return new ClusterReport(
         state.config(),
+        state.rebuild(),
         state.leader(),
         state.pool(),
         state.computeServers(),
@@ -69,10 +73,14 @@ public record ClusterReport(
     StringBuilder text = new StringBuilder();
     text.append(
         String.format(
-            "index: %s, log: %s, leader: %s%n%n",
+            "index: %s, log: %s%s, leader: %s%n%n",
             config.map(Config::system).orElse("none yet"),
             config.map(its -> its.log().toString()).orElse("none yet"),
+            generation().map(number -> ", generation: " + number).orElse(""),
             leader.map(number -> "compute server " + number).orElse("none")));
+    if (rebuild.isAwaited()) {
+      text.append(String.format("no generation begins before a rebuild: %s%n%n", rebuild.why()));
+    }
     TextTable memory = new TextTable(2, List.of("memory server", "address", "bytes", "state"));
     for (PoolEntry entry : memoryServers) {
       memory.add(
@@ -88,6 +96,11 @@ public record ClusterReport(
     }
     changes.forEach(change -> text.append(text(change)).append(System.lineSeparator()));
     return text.toString();
+  }
+
+  /** Returns which generation serves, where there are data folders. */
+  private Optional<Long> generation() {
+    return config.map(Config::generation).filter(number -> number > 0);
   }
 
   private TextTable computeTable() {
@@ -191,6 +204,10 @@ public record ClusterReport(
   /** Writes it as properties of an object. */
   public void write(JsonGenerator json) {
     config.ifPresent(found -> json.writeStringProperty("index", found.system()));
+    generation().ifPresent(number -> json.writeNumberProperty("generation", number));
+    if (rebuild.isAwaited()) {
+      json.writeStringProperty("awaitsRebuild", rebuild.why());
+    }
     leader.ifPresent(number -> json.writeNumberProperty("leader", number));
     json.writeArrayPropertyStart("memoryServers");
     memoryServers.forEach(entry -> write(json, entry));

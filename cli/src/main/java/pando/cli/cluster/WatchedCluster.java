@@ -20,6 +20,7 @@ import pando.cluster.Config;
 import pando.cluster.Member;
 import pando.cluster.Membership;
 import pando.cluster.PoolEntry;
+import pando.cluster.Rebuild;
 import pando.cluster.ServerState;
 import pando.fabric.PandoException;
 import pando.index.Meters;
@@ -40,7 +41,13 @@ public final class WatchedCluster implements Watched, AutoCloseable {
   private static final JsonFactory JSON = new JsonFactory();
   private static final ClusterReport NOTHING =
       new ClusterReport(
-          Optional.empty(), Optional.empty(), List.of(), List.of(), Optional.empty(), List.of());
+          Optional.empty(),
+          Rebuild.NONE,
+          Optional.empty(),
+          List.of(),
+          List.of(),
+          Optional.empty(),
+          List.of());
 
   private final Supplier<Membership> sessions;
   private final Consumer<String> lines;
@@ -169,6 +176,9 @@ public final class WatchedCluster implements Watched, AutoCloseable {
     List<String> all = new ArrayList<>();
     if (report.routes().isEmpty()) {
       all.add("no compute server has made the index yet");
+    }
+    if (report.rebuild().isAwaited()) {
+      all.add("no generation begins before a rebuild: " + report.rebuild().why());
     }
     unserved(report)
         .forEach(route -> all.add("nobody serves the range of compute server " + route.owner()));

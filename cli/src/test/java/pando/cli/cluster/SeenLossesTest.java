@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Test;
 import pando.client.Routes;
 import pando.cluster.Change;
 import pando.cluster.Member;
+import pando.cluster.Rebuild;
 import pando.cluster.ServerState;
 import pando.index.BoundKey;
 import pando.index.Unwritten;
@@ -58,7 +59,13 @@ final class SeenLossesTest {
 
   private static ClusterReport report(List<Member> servers, List<Change> changes) {
     return new ClusterReport(
-        Optional.empty(), Optional.empty(), List.of(), servers, Optional.of(ROUTES), changes);
+        Optional.empty(),
+        Rebuild.NONE,
+        Optional.empty(),
+        List.of(),
+        servers,
+        Optional.of(ROUTES),
+        changes);
   }
 
   private static Member member(long epoch, long unwritten) {

@@ -25,6 +25,7 @@ import pando.cluster.ClusterState;
 import pando.cluster.Config;
 import pando.cluster.Membership;
 import pando.cluster.MembershipProvider;
+import pando.durable.ClusterFolder;
 import pando.fabric.tcp.Authentication;
 
 /** A cluster whose servers, ZooKeeper too, are processes that are killed and start again. */
@@ -218,7 +219,7 @@ final class TestedCluster implements AutoCloseable {
 
   void startMemory(int number) {
     List<String> options = new ArrayList<>(List.of("--size=128MiB"));
-    if (plan.data) {
+    if (plan.data && number < ClusterFolder.FOLDERS_MAX) {
       options.add("--data=" + directory.resolve("data-" + number));
     }
     memory.put(number, server("memory-server", number, 0, options));

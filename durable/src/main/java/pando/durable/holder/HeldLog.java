@@ -198,7 +198,16 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     }
     boolean isFirst = reserved == 0 && end == lacking.first();
     boolean fits = isFirst || end - lacking.first() + reserved + bytes <= LACKING_MAX;
-    return fits && !isMuchBehind(bytes, behindMax);
+    return fits && !isMuchBehind(bytes, behindMax) && !isAnyHolderFull();
+  }
+
+  private boolean isAnyHolderFull() {
+    for (LogPump pump : pumps) {
+      if (stuck[pump.holder()] instanceof LogFullException) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean isMuchBehind(long bytes, long behindMax) {
@@ -385,9 +394,10 @@ public final class HeldLog implements RecordLog, AutoCloseable {
   }
 
   /**
-   * Notes that a holder does not answer: changes that find no room are refused.
+   * Notes that a holder does not answer: changes that find no room are refused. Or that it has no
+   * room itself ({@link LogFullException}): all changes are refused, as they would wait for it.
    *
-   * @param cause {@code null} if it answers again
+   * @param cause {@code null} if it answers again, and has room
    */
   void noteHolder(int holder, @Nullable Throwable cause) {
     noteStuck(holder, cause);

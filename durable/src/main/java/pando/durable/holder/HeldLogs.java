@@ -186,8 +186,15 @@ final class HeldLogs {
     } finally {
       memoryBytes += log.bytes.memoryBytes();
     }
-    frame.set(LONG, LogFrame.KEPT, isFiled ? log.bytes.end() : place);
-    frame.set(LONG, LogFrame.FULL, hasRoom && isFiled ? 0 : 1);
+    if (!isFiled) {
+      return answer(frame, place, LogFrame.FULL_DISK);
+    }
+    return answer(frame, log.bytes.end(), hasRoom ? 0 : LogFrame.FULL_MEMORY);
+  }
+
+  private static int answer(MemorySegment frame, long kept, int full) {
+    frame.set(LONG, LogFrame.KEPT, kept);
+    frame.set(LONG, LogFrame.FULL, full);
     return LogFrame.APPENDED_BYTES;
   }
 
@@ -272,7 +279,7 @@ final class HeldLogs {
     long place = frame.get(LONG, LogFrame.PLACE);
     @Nullable Held log = byName.get(name);
     if (log == null) {
-      return 0; // It was replayed and dropped.
+      return answer(frame, place, 0); // It was replayed and dropped.
     }
     long kept = log.bytes.end();
     if (log.hasEnded() ? place != log.end : place > kept) {
@@ -280,14 +287,14 @@ final class HeldLogs {
     }
     if (!log.hasEnded()) {
       if (!isFiled(log)) {
-        throw refused("the data folder has no room for what it lacks of the log", name, frame);
+        return answer(frame, kept, LogFrame.FULL_DISK);
       }
       log.end = place;
       memoryBytes -= log.bytes.memoryBytes();
       log.bytes.cutBehind(Math.max(place, log.bytes.first()));
       memoryBytes += log.bytes.memoryBytes();
     }
-    return 0;
+    return answer(frame, log.bytes.end(), 0);
   }
 
   private int drop(ComputeServer name) {

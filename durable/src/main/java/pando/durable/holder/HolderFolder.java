@@ -16,6 +16,7 @@ import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 import pando.journal.FolderLoad;
+import pando.journal.FolderReplacement;
 import pando.journal.Log;
 import pando.journal.LogFailedException;
 import pando.journal.LogFullException;
@@ -35,7 +36,8 @@ final class HolderFolder implements AutoCloseable {
    *   closed --FOLDER--> open --LOAD--> loading --BEGIN--> begun --APPEND-->
    *                       '-------------BEGIN--------------'
    *
-   * A request that is repeated, as its answer was lost, is known by its place.
+   * A request that is repeated, as its answer was lost, is known by its place. Where a person has
+   * said which folder counts, the other one is empty before it is opened (SET_ASIDE).
    */
 
   private static final System.Logger LOG = System.getLogger(HolderFolder.class.getName());
@@ -81,45 +83,42 @@ final class HolderFolder implements AutoCloseable {
     return folder != null;
   }
 
-  /** Serves a request; what fails is logged here, as the caller does not get the reason. */
-  int serve(int kind, MemorySegment frame) {
+  /** Serves a request; where it fails, the response says why. */
+  synchronized int serve(int kind, MemorySegment frame) {
     try {
-      return switch (kind) {
-        case LogFrame.FOLDER -> open(frame);
-        case LogFrame.ENTRIES -> read(frame);
-        case LogFrame.LOAD -> load(frame);
-        case LogFrame.BEGIN -> begin(frame);
-        default -> throw new IllegalArgumentException("no such request: kind=" + kind);
-      };
+      int bytes =
+          switch (kind) {
+            case LogFrame.FOLDER -> open(frame);
+            case LogFrame.ENTRIES -> read(frame);
+            case LogFrame.LOAD -> load(frame);
+            case LogFrame.BEGIN -> begin(frame);
+            case LogFrame.SET_ASIDE -> setAside(frame);
+            default -> throw new IllegalArgumentException("no such request: kind=" + kind);
+          };
+      frame.set(LONG, LogFrame.WHY_BYTES, 0);
+      return LogFrame.ANSWER + bytes;
     } catch (RuntimeException e) {
-      LOG.log(Level.WARNING, "the data folder does not do what it was asked for: " + path, e);
-      throw e;
-    }
-  }
-
-  /** Opens the folder for a kind of entries; says which generation has them. */
-  private synchronized int open(MemorySegment frame) {
-    if (log != null) {
-      return refuse(
-          frame,
-          "a generation has begun in it, or was begun in part, since this process started: "
-              + path);
-    }
-    try {
-      return openFor(kindIn(frame), frame);
-    } catch (PandoException | IllegalArgumentException e) {
+      Level level = e instanceof PandoException ? Level.DEBUG : Level.WARNING;
+      LOG.log(level, "the data folder does not do what it was asked for: " + path, e);
       return refuse(frame, String.valueOf(e.getMessage()));
     }
   }
 
-  private static String kindIn(MemorySegment frame) {
-    int bytes = frame.get(LogFrame.INT, LogFrame.BYTES);
-    byte[] name = new byte[bytes];
-    MemorySegment.copy(frame, LogFrame.RECORDS, MemorySegment.ofArray(name), 0, bytes);
-    return new String(name, StandardCharsets.UTF_8);
+  /** Says why a folder does not do what it was asked for. */
+  static int refuse(MemorySegment frame, String why) {
+    byte[] text = why.getBytes(StandardCharsets.UTF_8);
+    int bytes = Math.min(text.length, Worker.CALL_BYTES_MAX - LogFrame.WHY);
+    frame.set(LONG, LogFrame.WHY_BYTES, bytes);
+    MemorySegment.copy(MemorySegment.ofArray(text), 0, frame, LogFrame.WHY, bytes);
+    return LogFrame.WHY + bytes;
   }
 
-  private int openFor(String kind, MemorySegment frame) {
+  /** Opens the folder for a kind of entries; says which generation has them. */
+  private int open(MemorySegment frame) {
+    String kind = kindIn(frame);
+    if (hasBegun(frame)) {
+      return Long.BYTES;
+    }
     DataFolder its = folder;
     if (its == null) {
       its = DataFolder.open(path, kind, options);
@@ -135,17 +134,44 @@ final class HolderFolder implements AutoCloseable {
     UUID cluster = its.cluster();
     frame.set(LONG, LogFrame.CLUSTER, cluster.getMostSignificantBits());
     frame.set(LONG, LogFrame.CLUSTER + Long.BYTES, cluster.getLeastSignificantBits());
-    frame.set(LONG, LogFrame.WHY_BYTES, 0);
-    return LogFrame.WHY;
+    return LogFrame.FOLDER_BYTES - LogFrame.ANSWER;
   }
 
-  /** Says why a folder cannot be used. */
-  static int refuse(MemorySegment frame, String why) {
-    byte[] text = why.getBytes(StandardCharsets.UTF_8);
-    int bytes = Math.min(text.length, Worker.CALL_BYTES_MAX - LogFrame.WHY);
-    frame.set(LONG, LogFrame.WHY_BYTES, bytes);
-    MemorySegment.copy(MemorySegment.ofArray(text), 0, frame, LogFrame.WHY, bytes);
-    return LogFrame.WHY + bytes;
+  /** Returns whether a generation was begun with it, perhaps in part; says so, too. */
+  private boolean hasBegun(MemorySegment frame) {
+    boolean hasBegun = log != null;
+    frame.set(LONG, LogFrame.BEGUN, hasBegun ? 1 : 0);
+    return hasBegun;
+  }
+
+  private static String kindIn(MemorySegment frame) {
+    int bytes = frame.get(LogFrame.INT, LogFrame.BYTES);
+    byte[] name = new byte[bytes];
+    MemorySegment.copy(frame, LogFrame.RECORDS, MemorySegment.ofArray(name), 0, bytes);
+    return new String(name, StandardCharsets.UTF_8);
+  }
+
+  private static UUID clusterIn(MemorySegment frame) {
+    return new UUID(
+        frame.get(LONG, LogFrame.RECORDS), frame.get(LONG, LogFrame.RECORDS + Long.BYTES));
+  }
+
+  /** Keeps the folder's files under other names; it is empty then. */
+  private int setAside(MemorySegment frame) {
+    UUID cluster = clusterIn(frame);
+    if (hasBegun(frame)) {
+      return Long.BYTES;
+    }
+    close();
+    folder = null;
+    FolderReplacement.setAside(path, cluster)
+        .ifPresent(kept ->
+            LOG.log(
+                Level.WARNING,
+                "another folder''s entries replace those of {0}, whose files are in {1} now",
+                path,
+                kept));
+    return Long.BYTES;
   }
 
   private DataFolder opened() {
@@ -165,7 +191,7 @@ final class HolderFolder implements AutoCloseable {
   }
 
   /** Returns the piece of the entries that is at a place: none behind the last. */
-  private synchronized int read(MemorySegment frame) {
+  private int read(MemorySegment frame) {
     DataFolder its = notBegun();
     long wanted = frame.get(LONG, LogFrame.PLACE);
     if (wanted == 0) {
@@ -180,7 +206,7 @@ final class HolderFolder implements AutoCloseable {
           "entries are read one piece after the other: place=%s, last=%s, bytes=%s"
               .formatted(wanted, lastPlace, lastBytes));
     }
-    MemorySegment.copy(MemorySegment.ofArray(last), 0, frame, 0, lastBytes);
+    MemorySegment.copy(MemorySegment.ofArray(last), 0, frame, LogFrame.ANSWER, lastBytes);
     return lastBytes;
   }
 
@@ -208,7 +234,7 @@ final class HolderFolder implements AutoCloseable {
   }
 
   /** Takes a piece of entries that replace those of the folder. */
-  private synchronized int load(MemorySegment frame) {
+  private int load(MemorySegment frame) {
     DataFolder its = notBegun();
     long at = frame.get(LONG, LogFrame.PLACE);
     int bytes = frame.get(LogFrame.INT, LogFrame.BYTES);
@@ -251,7 +277,7 @@ final class HolderFolder implements AutoCloseable {
   }
 
   /** Has the folder take what is logged, for a generation. */
-  private synchronized int begin(MemorySegment frame) {
+  private int begin(MemorySegment frame) {
     DataFolder its = opened();
     long generation = frame.get(LONG, LogFrame.PLACE);
     FolderLoad loaded = load;
@@ -263,10 +289,7 @@ final class HolderFolder implements AutoCloseable {
       closeLoad();
     }
     if (its.generation() < generation) {
-      its.setGeneration(
-          new UUID(
-              frame.get(LONG, LogFrame.RECORDS), frame.get(LONG, LogFrame.RECORDS + Long.BYTES)),
-          generation);
+      its.setGeneration(clusterIn(frame), generation);
     }
     if (log == null) {
       closeEntries();

@@ -11,6 +11,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.BackgroundTask;
 import pando.fabric.Fabric;
@@ -18,23 +19,33 @@ import pando.fabric.PandoException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
+import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 
 /**
  * The data folders of all holders, for the compute server that begins a generation: it reads the
- * entries of the newest one, and has the others get them, too. For one thread.
+ * entries of one of them, and has the others get them, too. For one thread.
  *
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer, and a
  * {@link DataFolderException} where it has no folder or cannot use it; then the generation has not
- * begun.
+ * begun. Constructors throw {@link IllegalStateException} if one was begun since the holders have
+ * started: they have to start again. Where the entries cannot be read, it is a {@link
+ * DamagedFolderException}: that they can be takes a person.
  */
 public final class HolderFolders implements EntryStream {
   /*
-   *   newest folder --reads--> pieces --next--> the new index
-   *                               '----copies--> the other folder
+   *   one folder --reads--> pieces --next--> the new index
+   *                            '----copies--> the other folder
    *
    * A piece is what one request takes. Two background tasks read and copy, ahead of the caller.
+   *
+   * The folder that is read is the newest one; an older one of the same cluster is replaced. Nobody
+   * knows whether that is right where folders are of different clusters, or the newest one is
+   * damaged or away. Then a person says which one counts. It is read to its end before the files of
+   * the other one are set aside. They are set aside once for each such word, however often the
+   * generation is tried, as the word has an id: that of the cluster that begins by it. It is the
+   * last one to begin, so it is the same in each attempt.
    */
 
   private static final int ID_BYTES = 2 * Long.BYTES;
@@ -42,6 +53,11 @@ public final class HolderFolders implements EntryStream {
 
   /** A folder is sorted before it is open, and what was loaded is forced to the disk. */
   private static final long CALL_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
+
+  /** In place of the holder whose folder is read. */
+  private static final int NEWEST = -1;
+
+  private static final UUID NO_CLUSTER = new UUID(0, 0);
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -58,9 +74,19 @@ public final class HolderFolders implements EntryStream {
   private volatile boolean closed;
   private volatile @Nullable Throwable failure;
 
+  /** The folder whose entries are read. */
+  private final Folder source;
+
+  /** The cluster that the folders are of from now on. */
+  private final UUID cluster;
+
   private record Folder(int holder, UUID cluster, long generation, long entries) {
     boolean hasEntries() {
       return entries > 0;
+    }
+
+    boolean isEmpty() {
+      return generation == 0 && !hasEntries();
     }
   }
 
@@ -84,11 +110,27 @@ public final class HolderFolders implements EntryStream {
       this.calls = new HolderCalls(worker, frame, CALL_NANOS_MAX);
     }
 
-    int send(int holder, int kind, MemorySegment bytes) {
+    /** Sends a request; returns the length of the answer. */
+    int send(int holder, int kind, long place, MemorySegment bytes) {
       int length = (int) bytes.byteSize();
       MemorySegment.copy(bytes, 0, frame, LogFrame.RECORDS, length);
       LogFrame.set(frame, kind, LogFrame.NOBODY, place, 0, 0, length);
-      return calls.call(holder);
+      int response = calls.call(holder);
+      int why = (int) frame.get(LogFrame.LONG, LogFrame.WHY_BYTES);
+      if (why > 0) {
+        throw refused(holder, kind, frame.asSlice(LogFrame.WHY, why));
+      }
+      return response - LogFrame.ANSWER;
+    }
+
+    private static PandoException refused(int holder, int kind, MemorySegment why) {
+      String text =
+          "a memory server's data folder cannot be used: memoryServer=%s, %s"
+              .formatted(
+                  holder, new String(why.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
+      return kind == LogFrame.ENTRIES
+          ? new DamagedFolderException(text)
+          : new DataFolderException(text);
     }
 
     @Override
@@ -98,11 +140,22 @@ public final class HolderFolders implements EntryStream {
   }
 
   /**
-   * Opens the folders.
+   * Opens the folders, to read the newest one.
    *
    * @param kind of the entries
    */
   public HolderFolders(Fabric fabric, String kind) {
+    this(fabric, kind, NEWEST, NO_CLUSTER);
+  }
+
+  /**
+   * Opens the folder that a person has named, and sets the files of the others aside.
+   *
+   * @param kind of the entries
+   * @param from the holder that has the folder
+   * @param begins the id of the cluster that begins with it, the same in each attempt
+   */
+  public HolderFolders(Fabric fabric, String kind, int from, UUID begins) {
     this.requests = new Requests(fabric);
     this.ofReader = new Requests(fabric);
     this.ofCopier = new Requests(fabric);
@@ -110,10 +163,20 @@ public final class HolderFolders implements EntryStream {
     this.copier = fabric.sender("pando-generation-copies", () -> unlessFailed(this::copyPiece));
     try {
       MemorySegment name = MemorySegment.ofArray(kind.getBytes(StandardCharsets.UTF_8));
-      for (int holder = 0; holder < Holders.countOf(fabric); holder++) {
-        folders.add(open(holder, name));
+      int holders = Holders.countOf(fabric);
+      if (from == NEWEST) {
+        IntStream.range(0, holders).forEach(holder -> open(holder, name));
+        this.source = newest();
+        this.cluster = source.generation == 0 ? UUID.randomUUID() : source.cluster;
+        checkAreOfOneCluster();
+      } else {
+        this.source = open(from, name);
+        this.cluster = begins;
+        checkHasEntries();
+        IntStream.range(0, holders)
+            .filter(holder -> holder != from)
+            .forEach(holder -> openEmpty(holder, name));
       }
-      checkAreOfOneCluster();
     } catch (Throwable e) {
       Closing.after(e, this::close);
       throw e;
@@ -121,50 +184,66 @@ public final class HolderFolders implements EntryStream {
   }
 
   private Folder open(int holder, MemorySegment kind) {
+    int _ = requests.send(holder, LogFrame.FOLDER, 0, kind);
+    checkHasNotBegun(holder);
     MemorySegment frame = requests.frame;
-    int _ = requests.send(holder, LogFrame.FOLDER, kind);
-    int bytes = (int) frame.get(LogFrame.LONG, LogFrame.WHY_BYTES);
-    if (bytes > 0) {
-      byte[] why = frame.asSlice(LogFrame.WHY, bytes).toArray(ValueLayout.JAVA_BYTE);
-      throw new DataFolderException(
-          "a memory server's data folder cannot be used: memoryServer=%s, %s"
-              .formatted(holder, new String(why, StandardCharsets.UTF_8)));
+    Folder opened =
+        new Folder(
+            holder,
+            new UUID(
+                frame.get(LogFrame.LONG, LogFrame.CLUSTER),
+                frame.get(LogFrame.LONG, LogFrame.CLUSTER + Long.BYTES)),
+            frame.get(LogFrame.LONG, LogFrame.GENERATION),
+            frame.get(LogFrame.LONG, LogFrame.SORTED));
+    folders.add(opened);
+    return opened;
+  }
+
+  private void checkHasNotBegun(int holder) {
+    if (requests.frame.get(LogFrame.LONG, LogFrame.BEGUN) != 0) {
+      throw new IllegalStateException(
+          "a generation has begun with a data folder, and not to its end: memoryServer=" + holder);
     }
-    return new Folder(
-        holder,
-        new UUID(
-            frame.get(LogFrame.LONG, LogFrame.CLUSTER),
-            frame.get(LogFrame.LONG, LogFrame.CLUSTER + Long.BYTES)),
-        frame.get(LogFrame.LONG, LogFrame.GENERATION),
-        frame.get(LogFrame.LONG, LogFrame.SORTED));
+  }
+
+  private void openEmpty(int holder, MemorySegment kind) {
+    int _ = requests.send(holder, LogFrame.SET_ASIDE, 0, idOf(cluster));
+    checkHasNotBegun(holder);
+    Folder opened = open(holder, kind);
+    boolean isOfEarlierAttempt = opened.cluster.equals(cluster);
+    if (!opened.isEmpty() && !isOfEarlierAttempt) {
+      throw new DataFolderException(
+          "a folder has entries again whose files were set aside: folder=" + opened);
+    }
+  }
+
+  /** Checks that there is something to begin with, and that all of it can be read. */
+  private void checkHasEntries() {
+    if (source.isEmpty()) {
+      throw new DataFolderException(
+          "the data folder that the next generation is to begin with has no entries:"
+              + " memoryServer="
+              + source.holder);
+    }
+    long place = 0;
+    int bytes;
+    do {
+      bytes = requests.send(source.holder, LogFrame.ENTRIES, place, NOTHING);
+      place += bytes;
+    } while (bytes > 0);
   }
 
   /** Checks that no folder has entries that the newest one would replace, and does not know of. */
   private void checkAreOfOneCluster() {
-    Folder newest = newest();
     for (Folder folder : folders) {
-      boolean isEmpty = folder.generation == 0 && !folder.hasEntries();
-      boolean isNewest = folder.holder == newest.holder;
-      if (!isEmpty && !isNewest && !isOlder(folder, newest)) {
+      boolean isOlder = folder.generation > 0 && folder.cluster.equals(source.cluster);
+      if (!folder.isEmpty() && !folder.equals(source) && !isOlder) {
         throw new DataFolderException(
-            "data folders are of different clusters; take away the one that is wrong: folders="
+            "data folders are of different clusters; take the one away that is wrong, or say which"
+                + " one counts (pando cluster rebuild --from): folders="
                 + folders);
       }
     }
-  }
-
-  private static boolean isOlder(Folder folder, Folder newest) {
-    return folder.generation > 0 && folder.cluster.equals(newest.cluster);
-  }
-
-  /** Returns the id of the cluster that has the newest folder; a new one if none has it. */
-  public UUID cluster() {
-    return newest().generation == 0 ? UUID.randomUUID() : newest().cluster;
-  }
-
-  /** Returns the greatest generation that a folder has the entries of; 0 if none has any. */
-  public long generation() {
-    return newest().generation;
   }
 
   private Folder newest() {
@@ -173,7 +252,19 @@ public final class HolderFolders implements EntryStream {
         .orElseThrow();
   }
 
-  /** {@inheritDoc} They are those of the newest folder, and the others get them. */
+  private static MemorySegment idOf(UUID cluster) {
+    MemorySegment id = MemorySegment.ofArray(new byte[ID_BYTES]);
+    id.set(LogFrame.LONG, 0, cluster.getMostSignificantBits());
+    id.set(LogFrame.LONG, Long.BYTES, cluster.getLeastSignificantBits());
+    return id;
+  }
+
+  /** Returns which generation has the entries that are read; 0 if none has. */
+  public long generation() {
+    return source.generation;
+  }
+
+  /** {@inheritDoc} They are those of one folder, and the others get them. */
   @Override
   public boolean next() {
     if (entries.hasEntry()) {
@@ -223,9 +314,9 @@ public final class HolderFolders implements EntryStream {
     if (ofReader.isDone || read.remainingCapacity() == 0 || toCopy.remainingCapacity() == 0) {
       return false;
     }
-    int bytes = ofReader.send(newest().holder, LogFrame.ENTRIES, NOTHING);
+    int bytes = ofReader.send(source.holder, LogFrame.ENTRIES, ofReader.place, NOTHING);
     MemorySegment piece = MemorySegment.ofArray(new byte[bytes]);
-    MemorySegment.copy(ofReader.frame, 0, piece, 0, bytes);
+    MemorySegment.copy(ofReader.frame, LogFrame.ANSWER, piece, 0, bytes);
     ofReader.place += bytes;
     ofReader.isDone = bytes == 0;
     toCopy.add(piece);
@@ -253,8 +344,8 @@ public final class HolderFolders implements EntryStream {
 
   private void copy(MemorySegment piece) {
     for (Folder folder : folders) {
-      if (folder.holder != newest().holder) {
-        int _ = ofCopier.send(folder.holder, LogFrame.LOAD, piece);
+      if (!folder.equals(source)) {
+        int _ = ofCopier.send(folder.holder, LogFrame.LOAD, ofCopier.place, piece);
       }
     }
   }
@@ -284,11 +375,8 @@ public final class HolderFolders implements EntryStream {
     return entries.value();
   }
 
-  /**
-   * Has all folders take what is logged from now on, for a generation of a cluster. All entries
-   * were read.
-   */
-  public void begin(UUID cluster, long generation) {
+  /** Has all folders take what is logged from now on, for a generation. All entries were read. */
+  public void begin(long generation) {
     if (!isAtEnd) {
       throw new IllegalStateException("not all entries were read");
     }
@@ -296,13 +384,14 @@ public final class HolderFolders implements EntryStream {
       check();
       requests.worker.backoff().pause(attempt);
     }
-    MemorySegment id = MemorySegment.ofArray(new byte[ID_BYTES]);
-    id.set(LogFrame.LONG, 0, cluster.getMostSignificantBits());
-    id.set(LogFrame.LONG, Long.BYTES, cluster.getLeastSignificantBits());
-    requests.place = generation;
-    for (Folder folder : folders) {
-      int _ = requests.send(folder.holder, LogFrame.BEGIN, id);
-    }
+    folders.stream()
+        .filter(folder -> !folder.equals(source))
+        .forEach(each -> begin(each, generation));
+    begin(source, generation);
+  }
+
+  private void begin(Folder folder, long generation) {
+    int _ = requests.send(folder.holder, LogFrame.BEGIN, generation, idOf(cluster));
   }
 
   @Override

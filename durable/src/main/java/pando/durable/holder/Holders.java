@@ -28,7 +28,7 @@ import pando.fabric.server.CallFailedException;
  * them. For one thread.
  *
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer that is not
- * known to be lost; they can be called again.
+ * known to be lost, or the disk of its data folder has no room; they can be called again.
  */
 public final class Holders implements AutoCloseable {
   /*
@@ -190,10 +190,15 @@ public final class Holders implements AutoCloseable {
       if (its != null) {
         long kept = inForce(log).contains(holder) ? end : its.kept();
         long place = its.hasEnded() ? its.end() : Math.min(end, kept);
-        LogFrame.set(frame, LogFrame.END, log, place);
-        calls.call(holder);
+        end(holder, log, place);
       }
     }
+  }
+
+  private void end(int holder, ComputeServer log, long place) {
+    LogFrame.set(frame, LogFrame.END, log, place);
+    calls.call(holder);
+    LogFrame.checkDiskHasRoom(frame, holder);
   }
 
   private long endOf(ComputeServer log) {
@@ -242,6 +247,7 @@ public final class Holders implements AutoCloseable {
       MemorySegment.copy(frame, 0, frame, LogFrame.RECORDS, bytes);
       LogFrame.set(frame, LogFrame.COMPLETE, copy.log(), kept, copy.head(), copy.force(), bytes);
       calls.call(holder);
+      LogFrame.checkDiskHasRoom(frame, holder);
       long now = frame.get(LogFrame.LONG, LogFrame.KEPT);
       if (bytes <= 0 || now <= kept) {
         throw new IllegalStateException(
@@ -307,8 +313,7 @@ public final class Holders implements AutoCloseable {
       if (its != null) {
         if (!its.hasEnded()) {
           // It was lost when the log was ended.
-          LogFrame.set(frame, LogFrame.END, log, its.kept());
-          calls.call(holder);
+          end(holder, log, its.kept());
         }
         LogFrame.set(frame, LogFrame.DROP, log, 0);
         calls.call(holder);

@@ -18,10 +18,14 @@ import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.fabric.server.CallFailedException;
+import pando.journal.LogFullException;
 
 /** Sends a log to one holder, by a background task. Thread-safe. */
 final class LogPump {
   private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** How often it tries again where the disk of the holder's data folder has no room. */
+  private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** How often it asks whether a holder that does not answer is lost. */
   private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -55,6 +59,7 @@ final class LogPump {
   private long silentSince;
   private long asked;
   private boolean silent;
+  private boolean isFull;
 
   /**
    * Creates a pump that rests.
@@ -112,11 +117,17 @@ final class LogPump {
     }
     try {
       boolean more = sendSome();
-      if (silent) {
+      if (silent || isFull) {
         silent = false;
+        isFull = false;
         log.noteHolder(holder, null);
       }
       return more;
+    } catch (LogFullException e) {
+      isFull = true;
+      log.noteHolder(holder, e);
+      task.wakeAfter(FULL_NANOS);
+      return false;
     } catch (FencedException | CallFailedException | IllegalStateException e) {
       // Others take over, or the fabric is closed.
       log.fail(e);
@@ -219,7 +230,8 @@ final class LogPump {
       lock.unlock();
     }
     log.noteAnswer();
-    if (frame.get(LogFrame.LONG, LogFrame.FULL) != 0) {
+    LogFrame.checkDiskHasRoom(frame, holder);
+    if (frame.get(LogFrame.LONG, LogFrame.FULL) == LogFrame.FULL_MEMORY) {
       throw new StalledException("a holder of logs has no room for more: holder=" + holder);
     }
     return true;

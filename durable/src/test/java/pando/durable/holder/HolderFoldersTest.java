@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,12 +35,15 @@ import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
 import pando.journal.EntryWords;
 import pando.journal.FolderLoad;
+import pando.journal.FolderBackup;
 import pando.journal.LogFailedException;
+import pando.journal.LogFullException;
 import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
 
 class HolderFoldersTest {
   private static final String KIND = "words";
+  private static final int SEGMENT_BYTES = 1 << 20;
   private static final ComputeServer ONE = new ComputeServer(1, 1);
 
   @TempDir private Path folder;
@@ -56,7 +61,7 @@ class HolderFoldersTest {
   /** Starts memory servers with empty memory, and their folders. */
   @BeforeEach
   void start() {
-    LogOptions options = LogOptions.defaults().withSegmentBytes(1 << 20);
+    LogOptions options = LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES);
     services =
         List.of(
             new LogService(folder.resolve("0"), options, () -> {}),
@@ -103,13 +108,17 @@ class HolderFoldersTest {
       while (folders.next()) {
         entries.put(EntryWords.key(folders.key()), EntryWords.value(folders.value()));
       }
-      folders.begin(folders.cluster(), generation);
+      folders.begin(generation);
     }
     return entries;
   }
 
   private void change(SplittableRandom random, int changes) {
-    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    change(ONE, random, changes);
+  }
+
+  private void change(ComputeServer writer, SplittableRandom random, int changes) {
+    HeldLog log = HeldLog.begin(fabric, writer, _ -> false, () -> {});
     RecordBuilder record = new RecordBuilder();
     for (int i = 0; i < changes; i++) {
       long key = random.nextLong(1_000);
@@ -192,7 +201,7 @@ class HolderFoldersTest {
       assertThat(folders.key().mismatch(key)).isEqualTo(-1);
       assertThat(folders.value().mismatch(value)).isEqualTo(-1);
       assertThat(folders.next()).isFalse();
-      folders.begin(folders.cluster(), 2);
+      folders.begin(2);
     }
     end();
     try (DataFolder copied = DataFolder.open(folder.resolve("0"), bytes, LogOptions.defaults());
@@ -219,7 +228,7 @@ class HolderFoldersTest {
         load.finish();
       }
     }
-    try (NextGeneration next = new NextGeneration(fabric, options, 0)) {
+    try (NextGeneration next = NextGeneration.ofNewestFolder(fabric, options, 0)) {
       next.begin(options.createAt(fabric, ONE.number()));
     }
     try (Fabric heir = pool.attach(new ComputeServer(ONE.number(), 2), 8208)) {
@@ -265,7 +274,7 @@ class HolderFoldersTest {
       }
     }
     assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
-        .isInstanceOf(DataFolderException.class)
+        .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("has begun");
     restart();
     assertThat(begin(2)).isEqualTo(model);
@@ -288,6 +297,128 @@ class HolderFoldersTest {
     assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
         .isInstanceOf(DataFolderException.class)
         .hasMessageContaining("different clusters");
+  }
+
+  /** It is older, and of the same generation. */
+  @Test
+  void shouldRefuseABackupBesideAFolderOfItsCluster() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(8208));
+    begin(1);
+    change(random, 100);
+    Path backup = folder.resolve("backup");
+    FolderBackup.take(folder.resolve("0"), backup, Duration.ofMinutes(1));
+    change(new ComputeServer(2, 1), random, 100);
+    end();
+    Files.move(folder.resolve("0"), folder.resolve("0-kept"));
+    Files.move(backup, folder.resolve("0"));
+    start();
+    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+        .isInstanceOf(DataFolderException.class)
+        .hasMessageContaining("different clusters");
+  }
+
+  /** Takes the names of the next files of a holder's log: none can be made, as on a full disk. */
+  private List<Path> fillDisk(int holder) throws Exception {
+    Path its = folder.resolve(String.valueOf(holder));
+    long last;
+    try (Stream<Path> files = Files.list(its)) {
+      last =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.matches("log-[0-9a-f]{16}"))
+              .mapToLong(name -> Long.parseLong(name.substring(4), 16))
+              .max()
+              .orElseThrow();
+    }
+    List<Path> taken = new ArrayList<>();
+    for (long i = 1; i <= 3; i++) {
+      Path name = its.resolve("log-%016x.new".formatted(last + i * SEGMENT_BYTES));
+      Files.createDirectories(name.resolve("taken"));
+      taken.add(name);
+    }
+    return taken;
+  }
+
+  private static void makeRoom(List<Path> taken) throws Exception {
+    for (Path name : taken) {
+      Files.deleteIfExists(name.resolve("taken"));
+      Files.deleteIfExists(name);
+    }
+  }
+
+  /** Appends changes until one is refused. */
+  private void changeUntilFull(HeldLog log) {
+    RecordBuilder record = new RecordBuilder();
+    for (long i = 0; ; i++) {
+      record.putWord(i % 1_000, i);
+      try {
+        log.reserve(record.bytes());
+      } catch (LogFullException e) {
+        assertThat(e).hasMessageContaining("make room").hasMessageContaining("memoryServer=0");
+        return;
+      }
+      log.append(record);
+      model.put(i % 1_000, i);
+    }
+  }
+
+  private void assertBothFoldersHaveAll() throws Exception {
+    end();
+    assertThat(entriesOf(0)).isEqualTo(model);
+    assertThat(entriesOf(1)).isEqualTo(model);
+    start();
+  }
+
+  @Test
+  void shouldRefuseChangesWhileADiskIsFullAndGoOnBehindThat() throws Exception {
+    begin(1);
+    List<Path> taken = fillDisk(0);
+    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    changeUntilFull(log);
+    assertThat(log.synced()).isLessThan(log.end());
+    makeRoom(taken);
+    log.awaitSynced(log.end());
+    boolean isRefused = true;
+    while (isRefused) {
+      try {
+        log.reserve(32);
+        isRefused = false;
+      } catch (LogFullException e) {
+        Thread.onSpinWait(); // The other holder's answer may have come first.
+      }
+    }
+    log.close();
+    assertBothFoldersHaveAll();
+  }
+
+  @Test
+  void shouldEndALogOnceAFullDiskHasRoom() throws Exception {
+    begin(1);
+    List<Path> taken = fillDisk(0);
+    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
+    changeUntilFull(log);
+    log.close();
+    try (Holders holders = new Holders(fabric, _ -> false)) {
+      assertThatThrownBy(() -> holders.end(1, 2))
+          .isInstanceOf(LogFullException.class)
+          .hasMessageContaining("memoryServer=0");
+      makeRoom(taken);
+      boolean hasEnded = false;
+      while (!hasEnded) {
+        try {
+          holders.end(1, 2);
+          hasEnded = true;
+        } catch (LogFullException e) {
+          Thread.onSpinWait(); // It looks once a second.
+        }
+      }
+      assertThat(holders.pending()).containsExactly(ONE);
+    }
+    // What no holder had is void, and all else is there.
+    end();
+    Map<Long, Long> entries = entriesOf(0);
+    assertThat(entries).isNotEmpty().isEqualTo(entriesOf(1));
+    start();
   }
 
   @Test

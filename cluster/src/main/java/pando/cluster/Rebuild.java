@@ -1,0 +1,71 @@
+package pando.cluster;
+
+import java.util.UUID;
+import pando.durable.ClusterFolder;
+
+/**
+ * What a person has said, or has to say, of the next generation of a cluster with data folders.
+ *
+ * @param from number of the memory server with whose folder it begins, whatever that has; {@value
+ *     #NEWEST} for the newest one
+ * @param cluster id that the folders get where a person has named one: folders from before are of
+ *     another cluster then, and never taken for newer or older ones
+ * @param why no generation begins before a person asks for a rebuild; empty if one may begin
+ */
+public record Rebuild(int from, UUID cluster, String why) {
+  /** In place of a memory server. */
+  public static final int NEWEST = -1;
+
+  static final char KIND = 'b';
+
+  private static final UUID NO_CLUSTER = new UUID(0, 0);
+
+  /** Nobody has said anything. */
+  public static final Rebuild NONE = new Rebuild(NEWEST, NO_CLUSTER, "");
+
+  /**
+   * Returns that the next generation begins with a memory server's folder.
+   *
+   * @throws IllegalArgumentException if the memory server has none
+   */
+  static Rebuild from(int memoryServer, int memoryServers) {
+    int folders = Math.min(memoryServers, ClusterFolder.FOLDERS_MAX);
+    if (memoryServer < 0 || memoryServer >= folders) {
+      throw new IllegalArgumentException(
+          "a memory server without a data folder: memoryServer=%s, least=0, greatest=%s"
+              .formatted(memoryServer, folders - 1));
+    }
+    return new Rebuild(memoryServer, UUID.randomUUID(), "");
+  }
+
+  /** Returns that no generation begins before a person asks for it. */
+  static Rebuild awaited(String why) {
+    int length = Math.min(why.length(), EntryWriter.TEXT_BYTES_MAX / 4);
+    return new Rebuild(NEWEST, NO_CLUSTER, why.substring(0, length));
+  }
+
+  /** Returns whether no generation begins before a person asks for it. */
+  public boolean isAwaited() {
+    return !why.isEmpty();
+  }
+
+  byte[] encode() {
+    return new EntryWriter(KIND)
+        .number(from)
+        .word(cluster.getMostSignificantBits())
+        .word(cluster.getLeastSignificantBits())
+        .text(why)
+        .bytes();
+  }
+
+  static Rebuild decode(byte[] bytes) {
+    return EntryReader.read(
+        bytes,
+        KIND,
+        reader ->
+            new Rebuild(
+                reader.number(NEWEST, ClusterFolder.FOLDERS_MAX - 1),
+                new UUID(reader.word(), reader.word()),
+                reader.text()));
+  }
+}
