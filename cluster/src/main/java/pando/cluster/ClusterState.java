@@ -106,6 +106,8 @@ public final class ClusterState {
     Optional<Integer> version = lastConfigEntry().map(Versioned::version);
     writes.add(put(Folders.GENERATION, version, config.encode()));
     writes.add(put(Folders.REBUILD, said, Rebuild.NONE.encode()));
+    // A leader of the last generation may have written them behind its end.
+    addDelete(Folders.ROUTES, writes);
     for (PoolEntry entry : pool) {
       Optional<Versioned<PoolEntry>> found = poolEntry(entry.number());
       if (found.filter(now -> now.value().incarnation() == entry.incarnation()).isEmpty()) {

@@ -1,11 +1,14 @@
 package pando.bench.trial;
 
+import static java.nio.file.StandardCopyOption.REPLACE_EXISTING;
+
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -22,7 +25,6 @@ import pando.index.Systems;
 import pando.journal.DataFolder;
 import pando.journal.EntryStream;
 import pando.journal.EntryWords;
-import pando.journal.FolderBackup;
 import pando.journal.FolderLoad;
 import pando.journal.FolderReader;
 import pando.journal.LogOptions;
@@ -37,7 +39,7 @@ final class TrialFolders implements AutoCloseable {
   private static final LogOptions OPTIONS =
       LogOptions.defaults().withSync(SyncPolicy.NO).withSegmentBytes(512 << 10);
 
-  private static final Duration COPY_MAX = Duration.ofMinutes(1);
+  private static final String MANIFEST = "manifest";
 
   private final boolean strings;
   private final Path directory;
@@ -167,9 +169,31 @@ final class TrialFolders implements AutoCloseable {
   private void copy(int server) {
     if (isMade(server)) {
       Path copy = another(server);
-      FolderBackup.Report _ = FolderBackup.take(paths[server], copy, COPY_MAX);
+      try {
+        copyFiles(paths[server], copy);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
       paths[server] = copy;
     }
+  }
+
+  /** Copies what is there at one moment, as threads of the folder go on. */
+  private static void copyFiles(Path from, Path to) throws IOException {
+    Files.createDirectory(to);
+    byte[] manifest;
+    do {
+      manifest = Files.readAllBytes(from.resolve(MANIFEST));
+      for (File file : Objects.requireNonNull(from.toFile().listFiles(File::isFile))) {
+        try {
+          Files.copy(file.toPath(), to.resolve(file.getName()), REPLACE_EXISTING);
+        } catch (NoSuchFileException e) {
+          // It was merged with others: the manifest is another one.
+          Files.deleteIfExists(to.resolve(file.getName()));
+        }
+      }
+    } while (!Arrays.equals(manifest, Files.readAllBytes(from.resolve(MANIFEST))));
+    Files.write(to.resolve(MANIFEST), manifest);
   }
 
   /** Returns the entries that the folder of a memory server has, which does not run. */
