@@ -1,16 +1,20 @@
 package pando.bench.trial;
 
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import pando.fabric.PandoException;
 import pando.index.IndexOptions;
+import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Tree;
 import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
+import pando.sim.fault.Fault;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
@@ -28,11 +32,24 @@ public final class Trial extends RecordedTrial {
   private static final int CHANGES_MAX = 12;
   private static final int NONE = -1;
 
+  /** A bug that a test plants: a dead process is replaced before it is fenced. */
+  private static final boolean UNFENCED =
+      System.getProperty("pando.plant", "").equals("buried-unfenced");
+
+  /** Above the epochs of all compute servers, which begin at 1. */
+  private static final long FENCED_BELOW = 1 << 20;
+
+  /** The longest time until the death of a process is noticed. */
+  private static final long NOTICE_NANOS_MAX = 500_000;
+
   private final IndexOptions options;
   private final List<RangeIndex> indexes = new ArrayList<>();
 
-  /** Indexes that replaced those of dead processes. */
-  private final List<RangeIndex> joined = new ArrayList<>();
+  /** Indexes that replaced those of dead processes, each with the machine that it lives on. */
+  private final Map<RangeIndex, Integer> joined = new LinkedHashMap<>();
+
+  /** The machines whose processes were replaced. */
+  private final Set<Integer> replaced = new HashSet<>();
 
   private int finalClients = FINAL_CLIENT;
   private int changes;
@@ -96,6 +113,10 @@ public final class Trial extends RecordedTrial {
                 }
               });
     }
+    for (int i = 0; i < plan.computeServers() && plan.faults().contains(Fault.CRASH_COMPUTE); i++) {
+      int host = i;
+      cluster.core(i).spawn("replaces-" + i, () -> replaceWhileOthersWork(host));
+    }
     for (int i = 0; i < indexes.size(); i++) {
       if (options.hasMovablePartitions() && options.computeServers() > 1) {
         TrialChanges changing = new TrialChanges(indexes.get(i), keys, random.split());
@@ -119,36 +140,102 @@ public final class Trial extends RecordedTrial {
     }
   }
 
+  /** Replaces processes that die, and goes on with their work, while others do theirs. */
+  private void replaceWhileOthersWork(int host) {
+    while (working > 0) {
+      cluster.sleepNanos(random.nextLong(NOTICE_NANOS_MAX));
+      if (host == firstAlive()) {
+        int before = joined.size();
+        replaceDead(host);
+        joined.keySet().stream().skip(before).toList().forEach(this::work);
+      }
+    }
+  }
+
+  private void work(RangeIndex index) {
+    int number = clients.size();
+    TrialClient client =
+        new TrialClient(number, index, keys, history, clock, random.split(), false);
+    clients.add(client);
+    client.run(plan.operations() / (plan.computeServers() * plan.clients()));
+  }
+
+  private int firstAlive() {
+    return IntStream.range(0, plan.computeServers())
+        .filter(host -> !cluster.isCrashed(host))
+        .findFirst()
+        .orElse(NONE);
+  }
+
+  private void replaceDead(int host) {
+    for (int i = 0; i < indexes.size(); i++) {
+      if (cluster.isCrashed(i) && replaced.add(i)) {
+        replace(i, host);
+      }
+    }
+  }
+
   /**
    * Touches every key once the faults have ended, by a new session of each index, one after the
    * other. Where compute servers have died, a process that lives joins with them.
    */
   private void findHangs() {
     Set<Long> keysLeft = allKeys();
-    IntStream hosts = IntStream.range(0, plan.computeServers());
-    int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
-    for (int i = 0; i < indexes.size() && alive != NONE; i++) {
-      if (cluster.isCrashed(i)) {
-        replace(i, alive);
-      } else {
+    int alive = firstAlive();
+    if (alive == NONE) {
+      return;
+    }
+    replaceDead(alive);
+    if (options.hasMovablePartitions()) {
+      replaceAdded(alive);
+    }
+    for (int i = 0; i < indexes.size(); i++) {
+      if (!cluster.isCrashed(i)) {
         touch(indexes.get(i), i, keysLeft);
       }
     }
-    joined.forEach(index -> touch(index, alive, keysLeft));
+    joined.forEach((index, host) -> touch(index, host, keysLeft));
   }
 
   /** Has the compute servers of a process that died join anew in another. */
   private void replace(int died, int host) {
+    if (!UNFENCED) {
+      cluster.fabric(host).fence(died, FENCED_BELOW);
+    }
     int first = indexes.size() == 1 ? 0 : died;
     int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
     for (int server = first; server < end; server++) {
-      try {
-        joined.add(options.join(cluster.fabric(host), server, 1));
-      } catch (PandoException e) {
-        hangs.add("join with compute server " + server, e);
-      } catch (IllegalArgumentException withoutPartition) {
-        // Others had been given its keys before: there is nothing to join with.
+      join(server, host);
+    }
+  }
+
+  /** Has those compute servers join anew that a process had added before it died. */
+  private void replaceAdded(int host) {
+    List<RangeIndex> living = new ArrayList<>(joined.keySet());
+    for (int i = 0; i < indexes.size(); i++) {
+      if (!cluster.isCrashed(i)) {
+        living.add(indexes.get(i));
       }
+    }
+    living.forEach(index -> index.partitions().orElseThrow().refreshPartitions());
+    if (!replaced.isEmpty() && !living.isEmpty()) {
+      Partitioning table = living.getFirst().partitioning();
+      for (int range = 0; range < table.servers(); range++) {
+        long low = table.lowOfRange(range);
+        if (living.stream().noneMatch(index -> index.serves(low))) {
+          join(table.ownerOfRange(range), host);
+        }
+      }
+    }
+  }
+
+  private void join(int server, int host) {
+    try {
+      joined.put(options.join(cluster.fabric(host), server, 1), host);
+    } catch (PandoException e) {
+      hangs.add("join with compute server " + server, e);
+    } catch (IllegalArgumentException withoutPartition) {
+      // Others had been given its keys before: there is nothing to join with.
     }
   }
 
@@ -169,11 +256,11 @@ public final class Trial extends RecordedTrial {
       }
       close(indexes.get(i), cluster.isCrashed(i));
     }
-    joined.forEach(index -> close(index, false));
+    joined.keySet().forEach(index -> close(index, false));
     long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     Tree tree;
     try {
-      tree = options.walk(cluster.fabric(0));
+      tree = options.walk(cluster.fabric(Math.max(firstAlive(), 0)));
     } catch (IllegalStateException e) {
       violations.add("the tree cannot be walked: " + StackText.of(e));
       return;
