@@ -187,7 +187,7 @@ public final class Trial extends RecordedTrial {
     }
     replaceDead(alive);
     if (options.hasMovablePartitions()) {
-      replaceAdded(alive);
+      takeOverAdded();
     }
     for (int i = 0; i < indexes.size(); i++) {
       if (!cluster.isCrashed(i)) {
@@ -205,26 +205,8 @@ public final class Trial extends RecordedTrial {
     int first = indexes.size() == 1 ? 0 : died;
     int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
     for (int server = first; server < end; server++) {
-      join(server, host);
-    }
-  }
-
-  /** Has those compute servers join anew that a process had added before it died. */
-  private void replaceAdded(int host) {
-    List<RangeIndex> living = new ArrayList<>(joined.keySet());
-    for (int i = 0; i < indexes.size(); i++) {
-      if (!cluster.isCrashed(i)) {
-        living.add(indexes.get(i));
-      }
-    }
-    living.forEach(index -> index.partitions().orElseThrow().refreshPartitions());
-    if (!replaced.isEmpty() && !living.isEmpty()) {
-      Partitioning table = living.getFirst().partitioning();
-      for (int range = 0; range < table.servers(); range++) {
-        long low = table.lowOfRange(range);
-        if (living.stream().noneMatch(index -> index.serves(low))) {
-          join(table.ownerOfRange(range), host);
-        }
+      if (isLost(server)) {
+        join(server, host);
       }
     }
   }
@@ -237,6 +219,58 @@ public final class Trial extends RecordedTrial {
     } catch (IllegalArgumentException withoutPartition) {
       // Others had been given its keys before: there is nothing to join with.
     }
+  }
+
+  /** Returns whether no living process has a compute server: another may have taken its number. */
+  private boolean isLost(int server) {
+    List<RangeIndex> living = living();
+    if (!options.hasMovablePartitions() || living.isEmpty()) {
+      return true;
+    }
+    return living.getFirst().partitions().orElseThrow().readPartitions().hasServer(server)
+        && living.stream().noneMatch(index -> hosts(index, server));
+  }
+
+  private static boolean hosts(RangeIndex index, int server) {
+    Partitioning table = index.partitioning();
+    return table.hasServer(server) && index.serves(table.lowOfServer(server));
+  }
+
+  private List<RangeIndex> living() {
+    List<RangeIndex> living = new ArrayList<>(joined.keySet());
+    for (int i = 0; i < indexes.size(); i++) {
+      if (!cluster.isCrashed(i)) {
+        living.add(indexes.get(i));
+      }
+    }
+    return living;
+  }
+
+  /** Gives the ranges of compute servers that a process had added before it died to neighbours. */
+  private void takeOverAdded() {
+    boolean found = !living().isEmpty();
+    while (found) {
+      found = false;
+      Partitioning table = living().getFirst().partitions().orElseThrow().readPartitions();
+      for (int range = 1; range < table.servers() && !found; range++) {
+        int below = table.ownerOfRange(range - 1);
+        int above = table.ownerOfRange(range);
+        found = takeOver(below, above) || takeOver(above, below);
+      }
+    }
+  }
+
+  private boolean takeOver(int lost, int heir) {
+    if (!isLost(lost)) {
+      return false;
+    }
+    for (RangeIndex index : living()) {
+      if (hosts(index, heir)) {
+        index.partitions().orElseThrow().takeOver(lost, heir);
+        return true;
+      }
+    }
+    return false;
   }
 
   private void touch(RangeIndex index, int host, Set<Long> keysLeft) {
