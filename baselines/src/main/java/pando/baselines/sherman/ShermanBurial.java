@@ -132,28 +132,33 @@ final class ShermanBurial {
   /** Buries the lost one. */
   void bury() {
     held = server.locks.heldBy(lost, fabric, worker, change.message());
-    showRoot();
+    int rootLevel = mendRoot();
     // Without partitions, an on-chip lock protects whatever is half done but the root.
-    if (!held.isEmpty() || server.partitioned || !server.options.onChipLocks()) {
-      for (int level = rootLevel(); level > 0; level--) {
-        mendBelow(level);
-      }
+    boolean mayBeHalfDone =
+        !held.isEmpty() || server.partitioned || !server.options.onChipLocks();
+    for (int level = rootLevel; level > 0 && mayBeHalfDone; level--) {
+      mendBelow(level);
     }
     held.forEach(lock -> server.locks.unlockFor(lost, lock, worker, change.message()));
   }
 
-  private int rootLevel() {
-    return Catalogue.rootLevel(change.catalogue().root());
-  }
-
-  private void showRoot() {
-    long root = change.catalogue().root();
-    readHead(Catalogue.rootAddress(root), next);
-    if (isHidden(next)
-        && isNode(next, Catalogue.rootAddress(root), Catalogue.rootLevel(root), Long.MIN_VALUE)
-        && ShermanServer.numberOf(BLinkLayout.stamp(memory, next)) == lost) {
-      nodes.reveal(Catalogue.rootAddress(root), node);
+  /** Mends the root, and the nodes behind it above which no other root is yet; returns its level. */
+  private int mendRoot() {
+    for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
+      long root = change.catalogue().root();
+      int level = Catalogue.rootLevel(root);
+      children.becomeRoot(Catalogue.rootAddress(root));
+      readHeads(0);
+      boolean itsOwn = ShermanServer.numberOf(BLinkLayout.stamp(memory, heads)) == lost;
+      if (itsOwn && isHidden(heads) && isNode(heads, children.pointers[0], level, children.low)) {
+        nodes.reveal(children.pointers[0], node);
+      }
+      if (mend(0, level, heads)) {
+        return level;
+      }
+      worker.backoff().pause(attempt);
     }
+    throw stalled(Catalogue.LEVELS_MAX, Long.MIN_VALUE);
   }
 
   /** Mends the children of all nodes of a level that cover keys of the range. */
