@@ -16,15 +16,15 @@ public abstract class BLinkMerges {
    * hold-and-wait: if one of the locks is taken, the merge is left to a later removal.
    *
    * The right node is hidden first, then the left node is written, then the parent without the
-   * right node; only then is any of them unlocked. A reader that comes to the hidden node starts
-   * anew, until the parent leads past it; if the place holds another node by then, the reader
-   * detects that by level and fences. The hidden node keeps its entries. So wherever the process
-   * dies, a burial finds what is left from the parent: a hidden child whose left neighbour does not
-   * cover its keys is shown again, and one whose neighbour does is taken out. Were the right node
-   * hidden last, nothing in the pool would lead to it after the parent is written, and sessions
-   * with an old pointer would go on to use it.
+   * right node. A reader that comes to the hidden node starts anew, until the parent leads past it;
+   * if the place holds another node by then, the reader detects that by level and fences. The
+   * hidden node keeps its entries. So wherever the process dies, a burial finds what is left from
+   * the parent: a hidden child whose left neighbour does not cover its keys is shown again, and one
+   * whose neighbour does is taken out. Were the right node hidden last, nothing in the pool would
+   * lead to it after the parent is written, and sessions with an old pointer would go on to use it.
+   * For the same reason it is unlocked before the parent is written: its lock may be in the node.
    *
-   * Likewise a root with one child is hidden before the child becomes the root.
+   * Likewise a root with one child is hidden, and unlocked, before the child becomes the root.
    *
    * A merge that stops half-way would leave keys that nobody can reach; if it must stop, the locks
    * stay held. If a new sibling between two children is not yet in the parent, the children are not
@@ -189,9 +189,11 @@ public abstract class BLinkMerges {
       removeFromParent(index + 1);
       writeSurely(right);
       writeSurely(left);
-      writeSurely(parent);
     }
     locks.unlock(rightAddress);
+    if (fits) {
+      writeSurely(parent);
+    }
     locks.unlock(leftAddress);
     if (fits) {
       server.allocator.free(worker, message, rightAddress);
@@ -225,8 +227,8 @@ public abstract class BLinkMerges {
     }
     hideParent();
     writeSurely(parent);
-    roots.lower(root, child, level - 1);
     locks.unlock(node);
+    roots.lower(root, child, level - 1);
     server.setRoot(0, worker.backoff());
     server.allocator.free(worker, message, node);
     return true;

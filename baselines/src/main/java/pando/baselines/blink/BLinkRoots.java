@@ -48,9 +48,9 @@ final class BLinkRoots {
   }
 
   /**
-   * Makes the child of a hidden root the root. No other session replaces a root that is locked and
-   * has no sibling. So if the root is not {@code before} any more after an attempt without an
-   * answer, that attempt replaced it.
+   * Makes the child of a hidden root the root. No other session replaces a root that is hidden. So
+   * if the root is not {@code before} any more after an attempt without an answer, that attempt
+   * replaced it.
    */
   void lower(long before, long child, int level) {
     asked = false;
@@ -64,7 +64,7 @@ final class BLinkRoots {
         });
     if (!replaced) {
       throw new CorruptNodeException(
-          Catalogue.rootAddress(before), "is not the root any more, although it was locked");
+          Catalogue.rootAddress(before), "is not the root any more, although it was hidden");
     }
   }
 

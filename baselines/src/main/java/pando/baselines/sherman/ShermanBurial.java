@@ -232,6 +232,7 @@ final class ShermanBurial {
   /** Mends the children of the parent; returns whether all of them were there. */
   private boolean mendChildren(int level) {
     nodes.copyChildren(PARENT, children);
+    noteLock(PARENT);
     boolean frozen = isFrozen(PARENT);
     int index = 0;
     for (int turn = 0; index < children.count; turn++) {
@@ -240,6 +241,7 @@ final class ShermanBurial {
       }
       long head = heads + (long) (turn % TOGETHER) * headBytes;
       if (frozen && index > 0 && isHidden(head)) {
+        noteLock(head);
         takeOut(index);
       } else if (mend(index, level, head)) {
         index++;
@@ -262,6 +264,7 @@ final class ShermanBurial {
     long address = children.pointers[index];
     long from = children.keys[index];
     while (isNode(head, address, level, from)) {
+      noteLock(head);
       if (isFrozen(head)) {
         if (level == 0 && (headBytes == LINE || !nodes.isWhole(head))) {
           nodes.repairChecksum(address, node);
@@ -330,14 +333,17 @@ final class ShermanBurial {
         && nodes.high(head) >= from;
   }
 
-  /** Returns whether nobody but the lost one has changed a node. */
-  private boolean isFrozen(long head) {
-    long lock = server.locks.lockOf(nodes.address(head));
+  /** Adds the lock in a node to those that the lost one holds, if it holds that. */
+  private void noteLock(long head) {
     if (!server.options.onChipLocks()
         && LockTables.isHeldBy(lost, Words.get(memory, head + BLinkLayout.LOCK))) {
-      held.add(lock);
+      held.add(server.locks.lockOf(nodes.address(head)));
     }
-    return held.contains(lock)
+  }
+
+  /** Returns whether nobody but the lost one may have changed a node. */
+  private boolean isFrozen(long head) {
+    return held.contains(server.locks.lockOf(nodes.address(head)))
         || (server.partitioned && nodes.low(head) >= low && nodes.high(head) <= high);
   }
 }
