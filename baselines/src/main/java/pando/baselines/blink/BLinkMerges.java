@@ -190,9 +190,12 @@ public abstract class BLinkMerges {
       writeSurely(right);
       writeSurely(left);
     }
-    locks.unlock(rightAddress);
-    if (fits) {
-      writeSurely(parent);
+    try {
+      locks.unlock(rightAddress);
+    } finally {
+      if (fits) {
+        writeSurely(parent);
+      }
     }
     locks.unlock(leftAddress);
     if (fits) {
@@ -227,8 +230,11 @@ public abstract class BLinkMerges {
     }
     hideParent();
     writeSurely(parent);
-    locks.unlock(node);
-    roots.lower(root, child, level - 1);
+    try {
+      locks.unlock(node);
+    } finally {
+      roots.lower(root, child, level - 1);
+    }
     server.setRoot(0, worker.backoff());
     server.allocator.free(worker, message, node);
     return true;
