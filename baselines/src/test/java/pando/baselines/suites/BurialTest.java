@@ -51,6 +51,8 @@ class BurialTest {
     "sherman,   validation=checksum",
     "fg,        validation=lines",
     "p-sherman, validation=checksum",
+    "rolex,     retraining=on",
+    "xstore-d,  retraining=on",
   })
   void shouldEndWhatWasHalfDone(String system, String setting) {
     IndexOptions options = options(system, setting);
@@ -78,6 +80,9 @@ class BurialTest {
     "p-sherman, validation=lines",
     "p-sherman, validation=checksum",
     "p-sherman, validation=versions",
+    "rolex,     retraining=on",
+    "rolex,     retraining=off",
+    "xstore-d,  retraining=on",
   })
   void shouldEndEveryChangeThatWasHalfDone(String system, String setting) {
     IndexOptions options = options(system, setting);
@@ -114,7 +119,8 @@ class BurialTest {
   }
 
   private static HookedFabric attach(LocalPool pool, int number, long epoch) {
-    return new HookedFabric(pool.attach(new ComputeServer(number, epoch), 10L * number + epoch));
+    return new HookedFabric(pool.attach(new ComputeServer(number, epoch), 10L * number + epoch))
+        .withTasksByHand();
   }
 
   /** By change, the nodes that it adds. */
@@ -182,7 +188,7 @@ class BurialTest {
     private final IndexOptions options;
     private final LocalPool pool = pool();
     private final HookedFabric fabric = attach(pool, LIVING, 1);
-    private final HookedFabric crashing = attach(pool, LOST, 1).withTasksByHand();
+    private final HookedFabric crashing = attach(pool, LOST, 1);
     private final RangeIndex living;
     private final RangeIndex lost;
     private final Session session;
@@ -282,6 +288,7 @@ class BurialTest {
         }
         assertThat(get(reader, open)).as(what).isEqualTo(-open);
       }
+      fabric.runTasks();
       Tree tree = options.walk(fabric);
       assertThat(tree.problems()).as(what).isEmpty();
       assertThat(tree.entries()).as(what).isEqualTo(model);
