@@ -12,6 +12,7 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.bugs.PlantedBug;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 
@@ -134,15 +135,16 @@ final class ShermanBurial {
     held = server.locks.heldBy(lost, fabric, worker, change.message());
     int rootLevel = mendRoot();
     // Without partitions, an on-chip lock protects whatever is half done but the root.
-    boolean mayBeHalfDone =
-        !held.isEmpty() || server.partitioned || !server.options.onChipLocks();
+    boolean mayBeHalfDone = !held.isEmpty() || server.partitioned || !server.options.onChipLocks();
     for (int level = rootLevel; level > 0 && mayBeHalfDone; level--) {
       mendBelow(level);
     }
     held.forEach(lock -> server.locks.unlockFor(lost, lock, worker, change.message()));
   }
 
-  /** Mends the root, and the nodes behind it above which no other root is yet; returns its level. */
+  /**
+   * Mends the root, and the nodes behind it above which no other root is yet; returns its level.
+   */
   private int mendRoot() {
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       long root = change.catalogue().root();
@@ -183,7 +185,9 @@ final class ShermanBurial {
 
   /** READs the inner node that covers a key; returns {@code false} if there is no such level. */
   private boolean find(int level, long key) {
-    if (key > low && key == nodes.high(PARENT) + 1 && readAlong(nodes.sibling(PARENT), level, key)) {
+    if (key > low
+        && key == nodes.high(PARENT) + 1
+        && readAlong(nodes.sibling(PARENT), level, key)) {
       return true;
     }
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
@@ -300,7 +304,9 @@ final class ShermanBurial {
   /** Shows the sibling of a frozen node if it is hidden. */
   private void showSibling(int level, long head, long headOfSibling) {
     long right = nodes.sibling(head);
-    if (isNode(headOfSibling, right, level, nodes.high(head) + 1) && isHidden(headOfSibling)) {
+    if (!PlantedBug.UNLOCKED_ALONE
+        && isNode(headOfSibling, right, level, nodes.high(head) + 1)
+        && isHidden(headOfSibling)) {
       nodes.reveal(right, node);
       BLinkLayout.show(memory, headOfSibling);
     }
