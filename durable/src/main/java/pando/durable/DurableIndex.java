@@ -217,6 +217,11 @@ public final class DurableIndex implements RangeIndex {
   }
 
   @Override
+  public void bury(int computeServer) {
+    inner.bury(computeServer);
+  }
+
+  @Override
   public boolean serves(long key) {
     return inner.serves(key);
   }

@@ -59,6 +59,21 @@ public interface RangeIndex extends Partitioned {
   boolean serves(long key);
 
   /**
+   * Ends what a compute server that is lost was doing in the pool: completes or undoes its changes,
+   * and unlocks what it had locked. The caller makes sure that nothing of it takes effect any more
+   * ({@link pando.fabric.Fabric#fence}), and that no other process starts under its number
+   * meanwhile. Sessions that wait for its locks go on afterwards. Can be done again where it fails.
+   *
+   * <p>A compute server that {@linkplain IndexOptions#join joins} buries earlier ones of its number
+   * by itself, and the heir of a range the one that had it. In DEFT locks of a lost compute server
+   * stay taken.
+   *
+   * @throws IllegalArgumentException if the compute server lives in this process
+   * @throws IllegalStateException if the index is closed
+   */
+  default void bury(int computeServer) {}
+
+  /**
    * Returns whether other processes may have, or may have had, compute servers of the index: {@code
    * false} if this process made it, with all of them. If such a process is lost, entries may go
    * back to earlier values. The answer stays {@code false} if compute servers join later in other

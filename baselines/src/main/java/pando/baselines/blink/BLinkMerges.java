@@ -15,15 +15,20 @@ public abstract class BLinkMerges {
    * Two neighbours become the left one, under the locks of both and of the parent of both. No
    * hold-and-wait: if one of the locks is taken, the merge is left to a later removal.
    *
-   * The left node is written first, then the parent without the right node, then the right node,
-   * hidden; only then is any of them unlocked. Before the right node is hidden, a reader that
-   * follows an old pointer to it finds entries that are in the left node, too. Afterwards the
-   * reader detects a wrong node; if the place holds another node by then, it detects that by level
-   * and fences.
+   * The right node is hidden first, then the left node is written, then the parent without the
+   * right node. A reader that comes to the hidden node starts anew, until the parent leads past it;
+   * if the place holds another node by then, the reader detects that by level and fences. The
+   * hidden node keeps its entries. So wherever the process dies, a burial finds what is left from
+   * the parent: a hidden child whose left neighbour does not cover its keys is shown again, and one
+   * whose neighbour does is taken out. Were the right node hidden last, nothing in the pool would
+   * lead to it after the parent is written, and sessions with an old pointer would go on to use it.
+   * For the same reason it is unlocked before the parent is written: its lock may be in the node.
    *
-   * A merge that stops half-way would leave two nodes with the same keys; if it must stop, the
-   * locks stay held. If a new sibling between two children is not yet in the parent, the children
-   * are not merged: the left one's sibling is not the right one.
+   * Likewise a root with one child is hidden, and unlocked, before the child becomes the root.
+   *
+   * A merge that stops half-way would leave keys that nobody can reach; if it must stop, the locks
+   * stay held. If a new sibling between two children is not yet in the parent, the children are not
+   * merged: the left one's sibling is not the right one.
    */
 
   /**
@@ -100,8 +105,8 @@ public abstract class BLinkMerges {
   protected abstract void copyChildren();
 
   /**
-   * Moves everything from the right node into the left one, and hides the right one, in local
-   * memory.
+   * Copies everything from the right node into the left one, and hides the right one, in local
+   * memory. The right one keeps its entries.
    *
    * @param index index of the left node among the {@link #children}
    * @return {@code false} if it does not fit; then nothing must be written
@@ -182,11 +187,16 @@ public abstract class BLinkMerges {
     if (fits) {
       children.remove(index + 1);
       removeFromParent(index + 1);
-      writeSurely(left);
-      writeSurely(parent);
       writeSurely(right);
+      writeSurely(left);
     }
-    locks.unlock(rightAddress);
+    try {
+      locks.unlock(rightAddress);
+    } finally {
+      if (fits) {
+        writeSurely(parent);
+      }
+    }
     locks.unlock(leftAddress);
     if (fits) {
       server.allocator.free(worker, message, rightAddress);
@@ -215,12 +225,16 @@ public abstract class BLinkMerges {
     }
     long root = catalogue.root();
     long child = descent.addressOf(children.pointers[0]);
-    if (Catalogue.rootAddress(root) != node || !roots.lower(root, child, level - 1)) {
+    if (Catalogue.rootAddress(root) != node) {
       return false;
     }
     hideParent();
     writeSurely(parent);
-    locks.unlock(node);
+    try {
+      locks.unlock(node);
+    } finally {
+      roots.lower(root, child, level - 1);
+    }
     server.setRoot(0, worker.backoff());
     server.allocator.free(worker, message, node);
     return true;

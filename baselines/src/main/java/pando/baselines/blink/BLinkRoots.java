@@ -2,6 +2,7 @@ package pando.baselines.blink;
 
 import pando.baselines.lock.SessionLocks;
 import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
 import pando.index.pool.Catalogue;
 
 /** Replaces the root. Repeats the verbs if they fail, as a tree whose root is not known is lost. */
@@ -47,14 +48,11 @@ final class BLinkRoots {
   }
 
   /**
-   * Makes the child of a root the root. No other session replaces a root that is locked and has no
-   * sibling. So if the root is not {@code before} any more after an attempt without an answer, that
-   * attempt replaced it.
-   *
-   * @return {@code true} if the root was replaced, {@code false} if {@code before} was not the root
-   *     any more
+   * Makes the child of a hidden root the root. No other session replaces a root that is hidden. So
+   * if the root is not {@code before} any more after an attempt without an answer, that attempt
+   * replaced it.
    */
-  boolean lower(long before, long child, int level) {
+  void lower(long before, long child, int level) {
     asked = false;
     locks.untilDone(
         worker,
@@ -64,7 +62,10 @@ final class BLinkRoots {
           boolean askedBefore = asked;
           replaced = replace(before, child, level) || askedBefore;
         });
-    return replaced;
+    if (!replaced) {
+      throw new CorruptNodeException(
+          Catalogue.rootAddress(before), "is not the root any more, although it was hidden");
+    }
   }
 
   private boolean replace(long before, long address, int level) {

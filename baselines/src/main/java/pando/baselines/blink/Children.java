@@ -31,6 +31,15 @@ public final class Children {
     return child + 1 < count ? keys[child + 1] - 1 : high;
   }
 
+  /** Becomes the one child, the root, of what leads to it. */
+  public void becomeRoot(long root) {
+    low = Long.MIN_VALUE;
+    high = Long.MAX_VALUE;
+    count = 1;
+    keys[0] = low;
+    pointers[0] = root;
+  }
+
   /** Removes a child and closes the gap. */
   public void remove(int child) {
     count--;

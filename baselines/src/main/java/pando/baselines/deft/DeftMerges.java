@@ -70,7 +70,6 @@ final class DeftMerges extends BLinkMerges {
     }
     takeFences();
     leaves.seal(memory, left, server.nextStamp(), false);
-    leaves.clearEntries(memory, right);
     leaves.seal(memory, right, server.nextStamp(), true);
     return true;
   }

@@ -1,7 +1,9 @@
 package pando.baselines.lock;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import pando.fabric.Fabric;
@@ -121,6 +123,20 @@ public final class LockTables {
    */
   public static void forEachWord(
       Fabric fabric, Worker worker, long message, LongPredicate isHeld, Consumer<String> problems) {
+    forEachWord(
+        fabric,
+        worker,
+        message,
+        (server, word, found) -> {
+          if (isHeld.test(found)) {
+            problems.accept(
+                "an on-chip lock is held: server=%s, word=%s, found=0x%s"
+                    .formatted(server, word, Long.toHexString(found)));
+          }
+        });
+  }
+
+  private static void forEachWord(Fabric fabric, Worker worker, long message, WordVisitor visitor) {
     int words = fabric.capabilities().onChipBytes() / Long.BYTES;
     int most = Worker.CALL_BYTES_MAX / Long.BYTES;
     for (int server = 0; server < fabric.memoryServers(); server++) {
@@ -130,14 +146,78 @@ public final class LockTables {
         worker.read(address, message, count * Long.BYTES);
         for (int i = 0; i < count; i++) {
           long found = Words.get(worker.memory(), message + (long) i * Long.BYTES);
-          if (isHeld.test(found)) {
-            problems.accept(
-                "an on-chip lock is held: server=%s, word=%s, found=0x%s"
-                    .formatted(server, first + i, Long.toHexString(found)));
-          }
+          visitor.visit(server, first + i, found);
         }
       }
     }
+  }
+
+  /** Receives the words of the on-chip regions. */
+  private interface WordVisitor {
+    void visit(int server, int word, long found);
+  }
+
+  /**
+   * Returns the names of all on-chip locks that a compute server holds; none if locks are in nodes.
+   *
+   * @param message local offset of {@link Worker#CALL_BYTES_MAX} bytes
+   */
+  public Set<Long> heldBy(int computeServer, Fabric fabric, Worker worker, long message) {
+    Set<Long> held = new HashSet<>();
+    if (!onChip) {
+      return held;
+    }
+    int perWord = versions ? 1 : LOCKS_TO_A_WORD;
+    forEachWord(
+        fabric,
+        worker,
+        message,
+        (server, word, found) -> {
+          for (int i = 0; found != 0 && i < perWord; i++) {
+            if (isHeldBy(computeServer, found >>> (i * LOCK_BITS))) {
+              held.add(GlobalAddress.onChip(server, (long) word * perWord + i));
+            }
+          }
+        });
+    return held;
+  }
+
+  /** Returns whether a lock in the low bits of a word names a compute server. */
+  public static boolean isHeldBy(int computeServer, long lock) {
+    return (lock & LOCK_MASK) >>> SESSION_BITS == computeServer + 1;
+  }
+
+  /**
+   * Unlocks a lock if a compute server that has ended holds it.
+   *
+   * @param found local offset of 8 bytes
+   */
+  public void unlockFor(int computeServer, long lock, Worker worker, long found) {
+    unlock(lock, (computeServer + 1L) << SESSION_BITS, LOCK_MASK & ~SESSION_MASK, worker, found);
+  }
+
+  /**
+   * Unlocks a lock if it equals {@code holder} in the bits of {@code compared}.
+   *
+   * @param found local offset of 8 bytes
+   */
+  void unlock(long lock, long holder, long compared, Worker worker, long found) {
+    long address = wordOf(lock);
+    int shift = shiftOf(lock);
+    if (!versions) {
+      worker.maskedCas(address, holder << shift, compared << shift, 0, LOCK_MASK << shift);
+      return;
+    }
+    worker.read(address, found, Long.BYTES);
+    long word = Words.get(worker.memory(), found);
+    if (((word ^ holder) & compared) == 0) {
+      worker.cas(address, word, nextVersion(word));
+    }
+  }
+
+  /** Returns the unlocked word with the next version. */
+  static long nextVersion(long word) {
+    return (word | LOCK_MASK) + 1;
   }
 
   /** Returns a lock's number among those of its memory server. */

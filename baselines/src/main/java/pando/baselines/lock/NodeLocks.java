@@ -278,18 +278,13 @@ public final class NodeLocks implements SessionLocks {
   private void addUnlock(int place, VerbList changes) {
     long lock = held[place];
     if (versions) {
-      Words.set(memory, unlocked, nextVersion(words[place]));
+      Words.set(memory, unlocked, LockTables.nextVersion(words[place]));
       changes.write(tables.wordOf(lock), unlocked, Long.BYTES);
     } else {
       Words.set(memory, unlocked, 0);
       int bytes = LockTables.LOCK_BITS / Byte.SIZE;
       changes.write(tables.wordOf(lock) + tables.shiftOf(lock) / Byte.SIZE, unlocked, bytes);
     }
-  }
-
-  /** Returns the unlocked word with the next version. */
-  private static long nextVersion(long word) {
-    return (word | LockTables.LOCK_MASK) + 1;
   }
 
   private void post(VerbList changes) {
@@ -379,18 +374,7 @@ public final class NodeLocks implements SessionLocks {
 
   /** Unlocks a global lock if this compute server still holds it. */
   private void takeBack(long lock) {
-    int shift = tables.shiftOf(lock);
-    long address = tables.wordOf(lock);
-    long compared = (LockTables.LOCK_MASK & ~others) << shift;
-    if (!versions) {
-      worker.maskedCas(address, owner << shift, compared, 0, LockTables.LOCK_MASK << shift);
-      return;
-    }
-    worker.read(address, found, Long.BYTES);
-    long word = Words.get(memory, found);
-    if (((word ^ owner) & compared) == 0) {
-      worker.cas(address, word, nextVersion(word));
-    }
+    tables.unlock(lock, owner, LockTables.LOCK_MASK & ~others, worker, found);
   }
 
   private void release(int place) {

@@ -17,6 +17,7 @@ import pando.index.CorruptNodeException;
  */
 final class Chains {
   private final RolexLeafLayout layout;
+  private final RunLayout runs;
   private final PoolPlaces places;
   private final SynonymTable synonyms;
   private final Worker worker;
@@ -54,6 +55,7 @@ final class Chains {
    */
   Chains(RolexServer server, Worker worker, long scratch) {
     this.layout = server.leaves;
+    this.runs = server.runs;
     this.places = server.places;
     this.synonyms = server.synonyms;
     this.worker = worker;
@@ -214,7 +216,7 @@ final class Chains {
   }
 
   /** Returns how many synonym leaves hang behind a leaf, of which none was read ahead. */
-  int count(LeafCursor before) {
+  private int count(LeafCursor before) {
     known[before.slot] = GlobalAddress.NULL;
     begin(before);
     start();
@@ -222,6 +224,24 @@ final class Chains {
       next();
     }
     return hops;
+  }
+
+  /**
+   * Returns the counts of a run that nobody changes, see {@link RunLayout#counts}.
+   *
+   * @param image local offset of a buffer for one leaf
+   */
+  long countsOf(ModelView model, long image) {
+    int empties = 0;
+    int hanging = 0;
+    LeafCursor counted = new LeafCursor();
+    for (int i = 0; i < model.leaves(); i++) {
+      counted.set(0, image, runs.leafAddress(model.place, i), model.stamp);
+      worker.read(counted.address, counted.image, layout.bytes());
+      empties += RolexLeafLayout.isEmpty(memory, counted.image) ? 1 : 0;
+      hanging += count(counted);
+    }
+    return RunLayout.counts(empties, hanging);
   }
 
   /** Returns the exception for a chain that is not whole under its lock. */

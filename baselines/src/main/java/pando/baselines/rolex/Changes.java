@@ -289,16 +289,7 @@ final class Changes {
     if (moreCounts == 0 || !locks.isStillOurs(model.run())) {
       return;
     }
-    int empties = 0;
-    int synonyms = 0;
-    LeafCursor counted = new LeafCursor();
-    for (int i = 0; i < model.leaves(); i++) {
-      counted.set(0, context.leaf, server.runs.leafAddress(model.place, i), leaf.stamp);
-      worker.read(counted.address, counted.image, layout.bytes());
-      empties += RolexLeafLayout.isEmpty(memory, counted.image) ? 1 : 0;
-      synonyms += chains.count(counted);
-    }
-    Words.set(memory, context.words, RunLayout.counts(empties, synonyms));
+    Words.set(memory, context.words, chains.countsOf(model, context.leaf));
     worker.write(model.run() + RunLayout.COUNTS, context.words, Long.BYTES);
   }
 }

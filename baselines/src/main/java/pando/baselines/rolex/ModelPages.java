@@ -140,8 +140,21 @@ final class ModelPages {
   /** Returns the page that was read; {@code null} if it is not a page, or was torn. */
   @Nullable ModelPage takeRead(long address) {
     long edition = PageLayout.edition(memory, buffer);
+    return edition == PageLayout.RETIRED ? null : take(address, edition);
+  }
+
+  /**
+   * Reads the image of a page that does not count: the one before, or the next one if that is about
+   * to count. Returns {@code null} if there is none. Nobody else may change the page.
+   */
+  @Nullable ModelPage readOther(long address) {
+    worker.post(toRead(address));
+    return take(address, PageLayout.edition(memory, buffer) + 1);
+  }
+
+  private @Nullable ModelPage take(long address, long edition) {
     long image = buffer + layout.imageOffset(edition);
-    return edition != PageLayout.RETIRED && layout.isWhole(memory, image, address)
+    return layout.isWhole(memory, image, address)
         ? ModelPage.of(memory, image, address, edition, places)
         : null;
   }

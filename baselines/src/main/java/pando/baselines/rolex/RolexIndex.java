@@ -94,6 +94,11 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
   }
 
   @Override
+  protected void bury(PoolChange change, int lost) {
+    RolexBurial.bury(servers().getFirst(), fabric(), lost);
+  }
+
+  @Override
   protected Replaced replaced(PoolChange change, RolexServer server) {
     return new RolexReplaced(change, server);
   }

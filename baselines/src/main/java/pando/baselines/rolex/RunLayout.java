@@ -157,6 +157,11 @@ final class RunLayout {
     return gate < 0 && (gate & Integer.toUnsignedLong(-1)) == mark(place);
   }
 
+  /** Returns whether a compute server has frozen the run at a place. */
+  static boolean isFrozenBy(int computeServer, long gate, long place) {
+    return isFrozen(gate, place) && LockTables.isHeldBy(computeServer, gate >>> OWNER_SHIFT);
+  }
+
   private static long mark(long place) {
     return (place * MARK) >>> Integer.SIZE;
   }

@@ -44,7 +44,9 @@ import pando.index.pool.Checksums;
  * crosses a line, so that an entry lands as one on a fabric where lines do.
  *
  * <p>Each WRITE of a whole node writes a new stamp, which was never used before and does not wrap.
- * An entry's rear version is equal to its front version, for {@link ShermanValidation#ORIGINAL}.
+ * An inner node, which is always written as a whole, has a right checksum; a leaf with {@link
+ * ShermanValidation#CHECKSUM} alone. An entry's rear version is equal to its front version, for
+ * {@link ShermanValidation#ORIGINAL}.
  */
 final class BLinkLayout {
   /** Offset of the lock word (8 bytes). */
@@ -199,6 +201,11 @@ final class BLinkLayout {
   /** Marks a node as one that is no longer part of the tree. */
   static void free(MemorySegment memory, long node) {
     memory.set(LONG, node + DESCRIPTOR, descriptor(memory, node) | FREED);
+  }
+
+  /** Makes a node that was freed a part of the tree again. */
+  static void show(MemorySegment memory, long node) {
+    memory.set(LONG, node + DESCRIPTOR, descriptor(memory, node) & ~FREED);
   }
 
   /** Formats an empty node. */

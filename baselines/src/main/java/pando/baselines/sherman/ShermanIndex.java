@@ -3,6 +3,7 @@ package pando.baselines.sherman;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
+import pando.index.Partitioning;
 import pando.index.Session;
 import pando.index.host.HostedIndex;
 import pando.index.host.LockingSession;
@@ -116,7 +117,22 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     return Parting.at(giver::low);
   }
 
-  /** {@inheritDoc} The pool has all there is of them, but locks that it held stay taken. */
+  @Override
+  protected long changeBytes() {
+    return ShermanBurial.bytes(layout);
+  }
+
+  @Override
+  protected void bury(PoolChange change, int lost) {
+    ShermanBurial burial = new ShermanBurial(change, servers().getFirst(), fabric(), lost);
+    if (options.isPartitioned()) {
+      Partitioning table = partitioning();
+      burial.within(table.lowOfServer(lost), table.highOfServer(lost));
+    }
+    burial.bury();
+  }
+
+  /** {@inheritDoc} The pool has all there is of them. */
   @Override
   protected Parting partLost(PoolChange change, ShermanServer heir, int lost) {
     return Parting.at(() -> partitioning().lowOfServer(lost));

@@ -144,6 +144,22 @@ final class ShermanNodes implements BLinkNodes {
         : LOCKED;
   }
 
+  /**
+   * Reads an inner node with its lock word once, whether or not it is locked or hidden.
+   *
+   * @param buffer local offset of the buffer for the node
+   * @return {@link #COVERS}, {@link #RIGHT}, or another number if what was read is torn or another
+   *     node
+   */
+  int readLinked(long address, int level, long key, long buffer) {
+    worker.read(address, buffer, layout.nodeBytes());
+    return BLinkLayout.checksum(memory, buffer) == layout.computeChecksum(memory, buffer)
+            && problem(address, buffer) == null
+            && BLinkLayout.level(BLinkLayout.descriptor(memory, buffer)) == level
+        ? compare(key, buffer)
+        : STALE;
+  }
+
   @Override
   public void copyChildren(long node, Children children) {
     layout.copyChildren(memory, node, children);
@@ -227,7 +243,8 @@ final class ShermanNodes implements BLinkNodes {
     return (word & LockTables.LOCK_MASK) == 0 && Words.get(memory, wordAfter) == word;
   }
 
-  private boolean isWhole(long buffer) {
+  /** Returns whether a node that was read is whole, as far as its own bytes show that. */
+  boolean isWhole(long buffer) {
     return switch (validation) {
       case LINES -> layout.areStampsEqual(memory, buffer);
       case CHECKSUM ->
@@ -285,9 +302,13 @@ final class ShermanNodes implements BLinkNodes {
 
   private int compare(int level, long key, long buffer) {
     long descriptor = BLinkLayout.descriptor(memory, buffer);
-    if (BLinkLayout.isFreed(descriptor)
-        || BLinkLayout.level(descriptor) != level
-        || key < BLinkLayout.low(memory, buffer)) {
+    return BLinkLayout.isFreed(descriptor) || BLinkLayout.level(descriptor) != level
+        ? STALE
+        : compare(key, buffer);
+  }
+
+  private int compare(long key, long buffer) {
+    if (key < BLinkLayout.low(memory, buffer)) {
       return STALE;
     }
     return key > BLinkLayout.high(memory, buffer) ? RIGHT : COVERS;
@@ -364,7 +385,8 @@ final class ShermanNodes implements BLinkNodes {
     boolean published = validation == ShermanValidation.ORIGINAL;
     long stamp = published ? BLinkLayout.stamp(memory, buffer) + 1 : server.nextStamp();
     layout.setStamps(memory, buffer, stamp);
-    if (validation == ShermanValidation.CHECKSUM) {
+    boolean isLeaf = BLinkLayout.level(BLinkLayout.descriptor(memory, buffer)) == 0;
+    if (!isLeaf || validation == ShermanValidation.CHECKSUM) {
       BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
     }
     long address = BLinkLayout.address(memory, buffer);
@@ -410,15 +432,30 @@ final class ShermanNodes implements BLinkNodes {
   }
 
   private void writeChecksum(NodeLocks locks) {
-    if (!locks.isStillOurs(changed)) {
+    if (locks.isStillOurs(changed)) {
+      repairChecksum(changed, changedAt);
+    }
+  }
+
+  /** Writes the checksum of a leaf that nobody changes, if the leaf has a wrong one. */
+  void repairChecksum(long leaf, long buffer) {
+    if (validation != ShermanValidation.CHECKSUM) {
       return;
     }
-    readImage(changed, changedAt);
-    if (!isWhole(changedAt)) {
-      BLinkLayout.setChecksum(memory, changedAt, layout.computeChecksum(memory, changedAt));
-      long checksum = changedAt + BLinkLayout.CHECKSUM;
-      worker.write(changed + BLinkLayout.CHECKSUM, checksum, Long.BYTES);
+    readImage(leaf, buffer);
+    if (!isWhole(buffer)) {
+      BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
+      worker.write(leaf + BLinkLayout.CHECKSUM, buffer + BLinkLayout.CHECKSUM, Long.BYTES);
     }
+  }
+
+  /** Shows a hidden node that nobody changes. */
+  void reveal(long address, long buffer) {
+    readImage(address, buffer);
+    BLinkLayout.show(memory, buffer);
+    BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));
+    long at = buffer + BLinkLayout.DESCRIPTOR;
+    worker.write(address + BLinkLayout.DESCRIPTOR, at, 2 * Long.BYTES);
   }
 
   @Override

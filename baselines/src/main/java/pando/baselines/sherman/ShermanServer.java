@@ -86,6 +86,11 @@ final class ShermanServer extends BLinkServer {
     return SYSTEM | (locks << Byte.SIZE) | validation.number();
   }
 
+  /** Returns the number of the compute server that made a stamp. */
+  static int numberOf(long stamp) {
+    return (int) (stamp >>> SERVER_SHIFT) - 1;
+  }
+
   /** Returns a stamp that no node has had before. */
   long nextStamp() {
     return stamps.incrementAndGet();

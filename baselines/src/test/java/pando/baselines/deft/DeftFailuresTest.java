@@ -299,9 +299,9 @@ class DeftFailuresTest {
 
   /** The nodes of a merge, in the order in which they are written. */
   enum Merged {
-    LEFT(0),
-    PARENT(1),
-    RIGHT(2);
+    RIGHT(0),
+    LEFT(1),
+    PARENT(2);
 
     private final int writesBefore;
 
@@ -310,11 +310,20 @@ class DeftFailuresTest {
     }
   }
 
+  /** The right node of a merge that cannot end may be hidden; its keys are never read wrong. */
+  private static void assertReadOrStalled(Session session, long key, long value) {
+    try {
+      assertThat(get(session, key)).isEqualTo(value);
+    } catch (StalledException hidden) {
+      assertThat(hidden).hasMessageContaining("no descent found the leaf");
+    }
+  }
+
   @ParameterizedTest(name = "{0} takesEffect={1}")
   @CsvSource({
+    "RIGHT,  false", "RIGHT,  true",
     "LEFT,   false", "LEFT,   true",
     "PARENT, false", "PARENT, true",
-    "RIGHT,  false", "RIGHT,  true",
   })
   void shouldKeepTheNodesOfAMergeLockedThatCannotEnd(Merged merged, boolean takesEffect) {
     DeftOptions options = options("opdv", "on");
@@ -353,7 +362,7 @@ class DeftFailuresTest {
       model.remove(removed);
       assertThat(index.poolBytes()).as("a place that may be linked is not free").isEqualTo(pool);
       for (Session each : List.of(session, other)) {
-        model.forEach((key, value) -> assertThat(get(each, key)).isEqualTo(value));
+        model.forEach((key, value) -> assertReadOrStalled(each, key, value));
         assertThatThrownBy(() -> each.put(removed, -1)).isInstanceOf(StalledException.class);
         long far = model.lastKey();
         assertThat(each.put(far, -1)).isTrue();

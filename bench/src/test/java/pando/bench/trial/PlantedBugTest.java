@@ -59,6 +59,7 @@ class PlantedBugTest {
     "early-unlock,              dex, 2",
     "fixed-version,             deft, 23",
     "kept-leaves,               rolex, 1",
+    "burial-unlocked-alone,     rolex, 41",
     "orca-pin-skipped,          orca, 1",
     "orca-pinned-while-merging, orca, 1",
     "orca-slot-kept,            orca, 1",
@@ -142,6 +143,9 @@ class PlantedBugTest {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
       if (System.getProperty("pando.plant", "").startsWith("fence")) {
         faults.add(Fault.FENCE);
+      }
+      if (System.getProperty("pando.plant", "").startsWith("burial")) {
+        faults.add(Fault.CRASH_COMPUTE);
       }
       String system = arguments[0];
       int from = Integer.parseInt(arguments[1]);

@@ -1,16 +1,21 @@
 package pando.bench.trial;
 
 import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import pando.fabric.PandoException;
+import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
+import pando.index.Partitioning;
 import pando.index.RangeIndex;
 import pando.index.Tree;
 import pando.index.orca.OrcaIndex;
 import pando.sim.Cluster;
+import pando.sim.fault.Fault;
 
 /**
  * One seed of a small cluster: tiny nodes and caches, so that splits, merges and evictions happen
@@ -28,11 +33,20 @@ public final class Trial extends RecordedTrial {
   private static final int CHANGES_MAX = 12;
   private static final int NONE = -1;
 
+  /** Above the epochs of all compute servers, which begin at 1. */
+  private static final long FENCED_BELOW = 1 << 20;
+
+  /** The longest time until the death of a process is noticed, in doublings of a nanosecond. */
+  private static final int NOTICE_DOUBLINGS = 20;
+
   private final IndexOptions options;
   private final List<RangeIndex> indexes = new ArrayList<>();
 
-  /** Indexes that replaced those of dead processes. */
-  private final List<RangeIndex> joined = new ArrayList<>();
+  /** Indexes that replaced those of dead processes, each with the machine that it lives on. */
+  private final Map<RangeIndex, Integer> joined = new LinkedHashMap<>();
+
+  /** The machines whose processes were replaced. */
+  private final Set<Integer> replaced = new HashSet<>();
 
   private int finalClients = FINAL_CLIENT;
   private int changes;
@@ -81,7 +95,7 @@ public final class Trial extends RecordedTrial {
       int server = number % plan.computeServers();
       RangeIndex index = indexes.get(server % indexes.size());
       TrialClient client =
-          new TrialClient(number, index, keys, history, clock, random.split(), plan.isHarmless());
+          new TrialClient(number, index, keys, history, clock, random.split(), this::isViolation);
       clients.add(client);
       int operations = plan.operations() / count;
       cluster
@@ -95,6 +109,10 @@ public final class Trial extends RecordedTrial {
                   working--;
                 }
               });
+    }
+    for (int i = 0; i < plan.computeServers() && plan.faults().contains(Fault.CRASH_COMPUTE); i++) {
+      int host = i;
+      cluster.core(i).spawn("replaces-" + i, () -> replaceWhileOthersWork(host));
     }
     for (int i = 0; i < indexes.size(); i++) {
       if (options.hasMovablePartitions() && options.computeServers() > 1) {
@@ -119,42 +137,150 @@ public final class Trial extends RecordedTrial {
     }
   }
 
+  /** Replaces processes that die, and goes on with their work, while others do theirs. */
+  private void replaceWhileOthersWork(int host) {
+    long longest = 1L << random.nextInt(10, NOTICE_DOUBLINGS);
+    while (working > 0) {
+      cluster.sleepNanos(random.nextLong(longest));
+      if (host == firstAlive()) {
+        int before = joined.size();
+        replaceDead(host);
+        joined.keySet().stream().skip(before).toList().forEach(this::work);
+      }
+    }
+  }
+
+  private void work(RangeIndex index) {
+    int number = clients.size();
+    TrialClient client =
+        new TrialClient(number, index, keys, history, clock, random.split(), this::isViolation);
+    clients.add(client);
+    client.run(plan.operations() / (plan.computeServers() * plan.clients()));
+  }
+
+  private int firstAlive() {
+    return IntStream.range(0, plan.computeServers())
+        .filter(host -> !cluster.isCrashed(host))
+        .findFirst()
+        .orElse(NONE);
+  }
+
+  private void replaceDead(int host) {
+    for (int i = 0; i < indexes.size(); i++) {
+      if (cluster.isCrashed(i) && replaced.add(i)) {
+        replace(i, host);
+      }
+    }
+  }
+
+  /** Returns whether an operation must not fail so: nothing but a memory server breaks nodes. */
+  private boolean isViolation(PandoException failure) {
+    boolean isBroken =
+        failure instanceof CorruptNodeException
+            || failure.getCause() instanceof CorruptNodeException;
+    return plan.isHarmless() || (isBroken && !plan.faults().contains(Fault.WIPE_MEMORY));
+  }
+
   /**
    * Touches every key once the faults have ended, by a new session of each index, one after the
    * other. Where compute servers have died, a process that lives joins with them.
    */
   private void findHangs() {
     Set<Long> keysLeft = allKeys();
-    IntStream hosts = IntStream.range(0, plan.computeServers());
-    int alive = hosts.filter(host -> !cluster.isCrashed(host)).findFirst().orElse(NONE);
-    for (int i = 0; i < indexes.size() && alive != NONE; i++) {
-      if (cluster.isCrashed(i)) {
-        replace(i, alive);
-      } else {
+    int alive = firstAlive();
+    if (alive == NONE) {
+      return;
+    }
+    replaceDead(alive);
+    if (options.hasMovablePartitions()) {
+      takeOverAdded();
+    }
+    for (int i = 0; i < indexes.size(); i++) {
+      if (!cluster.isCrashed(i)) {
         touch(indexes.get(i), i, keysLeft);
       }
     }
-    joined.forEach(index -> touch(index, alive, keysLeft));
+    joined.forEach((index, host) -> touch(index, host, keysLeft));
   }
 
   /** Has the compute servers of a process that died join anew in another. */
   private void replace(int died, int host) {
+    cluster.fabric(host).fence(died, FENCED_BELOW);
     int first = indexes.size() == 1 ? 0 : died;
     int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
     for (int server = first; server < end; server++) {
-      try {
-        joined.add(options.join(cluster.fabric(host), server, 1));
-      } catch (PandoException e) {
-        hangs.add("join with compute server " + server, e);
-      } catch (IllegalArgumentException withoutPartition) {
-        // Others had been given its keys before: there is nothing to join with.
+      if (isLost(server)) {
+        join(server, host);
       }
     }
   }
 
+  private void join(int server, int host) {
+    try {
+      joined.put(options.join(cluster.fabric(host), server, 1), host);
+    } catch (PandoException e) {
+      hangs.add("join with compute server " + server, e);
+    } catch (IllegalArgumentException withoutPartition) {
+      // Others had been given its keys before: there is nothing to join with.
+    }
+  }
+
+  /** Returns whether no living process has a compute server: another may have taken its number. */
+  private boolean isLost(int server) {
+    List<RangeIndex> living = living();
+    if (!options.hasMovablePartitions() || living.isEmpty()) {
+      return true;
+    }
+    return living.getFirst().partitions().orElseThrow().readPartitions().hasServer(server)
+        && living.stream().noneMatch(index -> hosts(index, server));
+  }
+
+  private static boolean hosts(RangeIndex index, int server) {
+    Partitioning table = index.partitioning();
+    return table.hasServer(server) && index.serves(table.lowOfServer(server));
+  }
+
+  private List<RangeIndex> living() {
+    List<RangeIndex> living = new ArrayList<>(joined.keySet());
+    for (int i = 0; i < indexes.size(); i++) {
+      if (!cluster.isCrashed(i)) {
+        living.add(indexes.get(i));
+      }
+    }
+    return living;
+  }
+
+  /** Gives the ranges of compute servers that a process had added before it died to neighbours. */
+  private void takeOverAdded() {
+    boolean found = !living().isEmpty();
+    while (found) {
+      found = false;
+      Partitioning table = living().getFirst().partitions().orElseThrow().readPartitions();
+      for (int range = 1; range < table.servers() && !found; range++) {
+        int below = table.ownerOfRange(range - 1);
+        int above = table.ownerOfRange(range);
+        found = takeOver(below, above) || takeOver(above, below);
+      }
+    }
+  }
+
+  private boolean takeOver(int lost, int heir) {
+    if (!isLost(lost)) {
+      return false;
+    }
+    for (RangeIndex index : living()) {
+      if (hosts(index, heir)) {
+        index.partitions().orElseThrow().takeOver(lost, heir);
+        return true;
+      }
+    }
+    return false;
+  }
+
   private void touch(RangeIndex index, int host, Set<Long> keysLeft) {
     int number = ++finalClients;
-    TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
+    TrialClient last =
+        new TrialClient(number, index, keys, history, clock, random, this::isViolation);
     clients.add(last);
     cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
     long eventsMax = cluster.events() + EVENTS_MAX;
@@ -169,11 +295,11 @@ public final class Trial extends RecordedTrial {
       }
       close(indexes.get(i), cluster.isCrashed(i));
     }
-    joined.forEach(index -> close(index, false));
+    joined.keySet().forEach(index -> close(index, false));
     long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     Tree tree;
     try {
-      tree = options.walk(cluster.fabric(0));
+      tree = options.walk(cluster.fabric(Math.max(firstAlive(), 0)));
     } catch (IllegalStateException e) {
       violations.add("the tree cannot be walked: " + StackText.of(e));
       return;

@@ -234,9 +234,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
       changes.setCurrent(table);
       start(change);
       for (S server : members.servers()) {
-        if (options.isPartitioned() && table.hasServer(server.number)) {
-          bury(change, server.number);
-        }
+        buryServer(change, server.number);
       }
       long root = change.catalogue().root();
       members.servers().forEach(server -> server.open(change.catalogue(), root));
@@ -612,6 +610,18 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
    * so that others can go on. The lost one still has its range. Can be repeated. Default: nothing.
    */
   protected void bury(PoolChange change, int lost) {}
+
+  /** Buries a compute server, unless others have had its whole range since it was buried. */
+  final void buryServer(PoolChange change, int lost) {
+    if (!options.isPartitioned() || partitioning().hasServer(lost)) {
+      bury(change, lost);
+    }
+  }
+
+  @Override
+  public final void bury(int lost) {
+    changes.bury(lost);
+  }
 
   /** Returns the exception for the case that ranges of this system do not move. */
   private UnsupportedOperationException unmovable() {

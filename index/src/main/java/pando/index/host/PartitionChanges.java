@@ -316,13 +316,27 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
     return current.hasServer(number) ? number : -1;
   }
 
+  /** As {@link pando.index.RangeIndex#bury}. */
+  void bury(int lost) {
+    change(opened -> {
+      begin(opened);
+      checkElsewhere(lost);
+      index.buryServer(opened, lost);
+      return true;
+    });
+  }
+
+  private void checkElsewhere(int lost) {
+    if (members.find(lost) != null) {
+      throw new IllegalArgumentException("compute server lives here: lost=" + lost);
+    }
+  }
+
   @Override
   public void takeOver(int lost, int heir) {
     change(opened -> {
       Repartitioning change = begin(opened);
-      if (members.find(lost) != null) {
-        throw new IllegalArgumentException("compute server lives here: lost=" + lost);
-      }
+      checkElsewhere(lost);
       S taking = members.local(heir);
       if (change.before().hasServer(lost)) {
         Partitioning after = change.before().withRangeGiven(change.rangeOfServer(lost), heir);
