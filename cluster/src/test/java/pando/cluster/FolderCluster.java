@@ -35,6 +35,9 @@ final class FolderCluster implements AutoCloseable {
   /** Changes are of keys from 0 up to this. */
   static final int KEYS = 1_000;
 
+  /** Bytes of a file of a log. */
+  static final int SEGMENT_BYTES = 1 << 20;
+
   private static final InetSocketAddress ANY =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -79,7 +82,7 @@ final class FolderCluster implements AutoCloseable {
   }
 
   void startMemory(int number) {
-    LogOptions log = LogOptions.defaults().withSegmentBytes(1 << 20);
+    LogOptions log = LogOptions.defaults().withSegmentBytes(SEGMENT_BYTES);
     startMemory(
         number,
         number < ClusterFolder.FOLDERS_MAX
@@ -176,6 +179,10 @@ final class FolderCluster implements AutoCloseable {
   /** Waits until a compute server has ended with its generation, and closes it. */
   void awaitLost(ComputeServerProcess its) throws InterruptedException {
     assertThat(its.awaitEnd()).isEqualTo(ComputeServerProcess.End.LOST);
+    close(its);
+  }
+
+  void close(ComputeServerProcess its) {
     compute.remove(its);
     its.close();
   }

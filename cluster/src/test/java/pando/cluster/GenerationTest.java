@@ -3,12 +3,16 @@ package pando.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +31,7 @@ import pando.index.Session;
 import pando.index.Systems;
 import pando.journal.FolderBackup;
 import pando.journal.FolderRestore;
+import pando.journal.LogFullException;
 
 /** A cluster whose memory servers have data folders, and end. */
 @Timeout(120)
@@ -162,6 +167,74 @@ class GenerationTest {
       }
     }
     return count;
+  }
+
+  /** Takes the names of the next files of a folder's log: none can be made, as on a full disk. */
+  private List<Path> fillDisk(int number) throws IOException {
+    List<Path> taken = new ArrayList<>();
+    for (long i = 1; i <= 4; i++) {
+      long place = 0x1000 + i * FolderCluster.SEGMENT_BYTES;
+      Path name = cluster.folder(number).resolve("log-%016x.new".formatted(place));
+      Files.createDirectories(name.resolve("taken"));
+      taken.add(name);
+    }
+    return taken;
+  }
+
+  private static void makeRoom(List<Path> taken) throws IOException {
+    for (Path name : taken) {
+      Files.deleteIfExists(name.resolve("taken"));
+      Files.deleteIfExists(name);
+    }
+  }
+
+  @Tag("campaign")
+  @Test
+  void shouldLoseNothingAndSayWhatToDoWhileADiskIsFull() throws Exception {
+    cluster.startMemoryServers(2);
+    ComputeServerProcess first = cluster.startCompute("orca");
+    cluster.change(first, new SplittableRandom(8306));
+    List<Path> taken = fillDisk(0);
+    AtomicBoolean isEnough = new AtomicBoolean();
+    CompletableFuture<Long> writer = CompletableFuture.supplyAsync(() -> count(first, isEnough));
+    assertThatThrownBy(
+            () -> {
+              try (Session session = first.words().orElseThrow().session()) {
+                while (true) {
+                  session.store(0, 1);
+                  cluster.model.put(0L, 1L);
+                }
+              }
+            })
+        .isInstanceOf(LogFullException.class)
+        .hasMessageContaining("make room on its disk: memoryServer=0");
+    try (Session session = first.words().orElseThrow().session()) {
+      assertThat(session.get(0)).as("lookups go on").isTrue();
+    }
+    isEnough.set(true);
+    cluster.close(first);
+    assertThat(writer).failsWithin(Duration.ofSeconds(30));
+    ComputeServerProcess second = cluster.startCompute("orca");
+    Map<Long, Long> entries = cluster.entries(second);
+    assertThat(entries.remove(COUNTER)).isNotNull();
+    assertThat(entries).isEqualTo(cluster.model);
+    try (Session session = second.words().orElseThrow().session()) {
+      makeRoom(taken);
+      while (!isStored(session)) {
+        TimeUnit.MILLISECONDS.sleep(10);
+      }
+      assertThat(session.get(0)).isTrue();
+      assertThat(session.value()).isEqualTo(2);
+    }
+  }
+
+  private static boolean isStored(Session session) {
+    try {
+      session.store(0, 2);
+      return true;
+    } catch (LogFullException e) {
+      return false;
+    }
   }
 
   /** Its lease's READ, its log and its caches wait for the memory server. */

@@ -34,6 +34,7 @@ import pando.index.bytes.ByteStrings;
 import pando.index.bytes.KeyBounds;
 import pando.journal.EntryWords;
 import pando.journal.LogFailedException;
+import pando.journal.LogFullException;
 import pando.journal.RecordVisitor;
 
 /**
@@ -379,7 +380,7 @@ public final class ClusterLog {
       if (isWritten && !log.hasFailed()) {
         log.setHeadSurely(log.end());
       }
-    } catch (LogFailedException e) {
+    } catch (LogFailedException | LogFullException e) {
       LOG.log(Level.DEBUG, "the next start replays what is in the pool already", e);
     } finally {
       log.close();

@@ -202,8 +202,8 @@ public final class HeldLog implements RecordLog, AutoCloseable {
   }
 
   private boolean isAnyHolderFull() {
-    for (LogPump pump : pumps) {
-      if (stuck[pump.holder()] instanceof LogFullException) {
+    for (int holder = 0; holder < pumps.size(); holder++) {
+      if (pumps.get(holder).isFull()) {
         return true;
       }
     }
@@ -305,7 +305,11 @@ public final class HeldLog implements RecordLog, AutoCloseable {
     pumps.forEach(LogPump::wake);
   }
 
-  /** Advances the head, and returns once all holders in force know. */
+  /**
+   * Advances the head, and returns once all holders in force know.
+   *
+   * @throws LogFullException if the disk of one has no room for what it lacks
+   */
   public void setHeadSurely(long to) {
     setHead(to);
     for (LogPump pump : pumps) {

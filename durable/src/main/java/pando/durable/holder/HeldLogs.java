@@ -189,7 +189,10 @@ final class HeldLogs {
     if (!isFiled) {
       return answer(frame, place, LogFrame.FULL_DISK);
     }
-    return answer(frame, log.bytes.end(), hasRoom ? 0 : LogFrame.FULL_MEMORY);
+    // Early, so that what is on its way finds room.
+    boolean isShort = !mustFit && folder != null && folder.isShortOfRoom();
+    int memory = hasRoom ? 0 : LogFrame.FULL_MEMORY;
+    return answer(frame, log.bytes.end(), isShort ? LogFrame.FULL_DISK : memory);
   }
 
   private static int answer(MemorySegment frame, long kept, int full) {

@@ -321,6 +321,12 @@ final class HolderFolder implements AutoCloseable {
     }
   }
 
+  /** Returns whether the disk has no room for more than what the log has room for already. */
+  boolean isShortOfRoom() {
+    DataFolder its = folder;
+    return its != null && its.log().hindrance().isPresent();
+  }
+
   /** Returns once what was appended is as safe as the folder's {@code sync} says. */
   void awaitSafe() {
     Log its;

@@ -24,7 +24,7 @@ import pando.journal.LogFullException;
  *   <li>{@link #APPEND} adds bytes of records that begin at a place; what is before the head is not
  *       needed any more; {@code force} has a bit for each holder in force. Response: the place up
  *       to which the holder has all (8), and 0, or what has no room for more: 1 its memory, 2 the
- *       disk of its data folder (8).
+ *       disk of its data folder (8). The latter comes early: what is on its way may find room yet.
  *   <li>{@link #LIST} returns what logs there are, from the place on, which counts them in the
  *       order in which they began. Response: how many follow (8), then {@value #COPY_BYTES} bytes
  *       each, see {@link LogCopy}.

@@ -1,6 +1,7 @@
 package pando.durable.holder;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -52,14 +53,17 @@ final class LogPump {
   /** The holders in force that this one knows. */
   private volatile int force;
 
+  /** What the holder has said if its disk has no room; {@code null} if it has. */
+  private volatile @Nullable LogFullException full;
+
   // Of the task.
 
   private @Nullable RegisteredMemory memory;
   private @Nullable Worker worker;
   private long silentSince;
   private long asked;
+  private long fullSince;
   private boolean silent;
-  private boolean isFull;
 
   /**
    * Creates a pump that rests.
@@ -88,6 +92,11 @@ final class LogPump {
     return force;
   }
 
+  /** Returns whether the disk of the holder's data folder has no room. */
+  boolean isFull() {
+    return full != null;
+  }
+
   void wake() {
     task.wake();
   }
@@ -100,6 +109,11 @@ final class LogPump {
       for (int attempt = 0; ; attempt++) {
         try {
           send(own, its.segment());
+          return;
+        } catch (LogFullException e) {
+          full = e; // It knows of the log all the same.
+          log.noteHolder(holder, e);
+          task.wake();
           return;
         } catch (UnknownOutcomeException e) {
           String what = "a holder of logs does not answer: holder";
@@ -117,16 +131,14 @@ final class LogPump {
     }
     try {
       boolean more = sendSome();
-      if (silent || isFull) {
+      if (silent || full != null) {
         silent = false;
-        isFull = false;
+        full = null;
         log.noteHolder(holder, null);
       }
       return more;
     } catch (LogFullException e) {
-      isFull = true;
-      log.noteHolder(holder, e);
-      task.wakeAfter(FULL_NANOS);
+      waitForRoom(e);
       return false;
     } catch (FencedException | CallFailedException | IllegalStateException e) {
       // Others take over, or the fabric is closed.
@@ -150,6 +162,22 @@ final class LogPump {
     } catch (PandoException e) {
       return false;
     }
+  }
+
+  /**
+   * Tries again soon. If the holder takes nothing for too long of what is to be safe, the log
+   * fails.
+   */
+  private void waitForRoom(LogFullException cause) {
+    long now = Objects.requireNonNull(worker).nanoTime();
+    fullSince = full == null || kept == log.end() ? now : fullSince;
+    full = cause;
+    log.noteHolder(holder, cause);
+    wakeWaiting();
+    if (WaitLimit.LONG.isOver(now - fullSince)) {
+      log.fail(cause);
+    }
+    task.wakeAfter(FULL_NANOS);
   }
 
   /** Tries again soon. If the holder stays silent for too long, the log fails. */
@@ -185,7 +213,7 @@ final class LogPump {
       worker = fabric.worker(memory);
     }
     boolean isNew = kept < log.end() || head != headToTell() || force != log.force();
-    return isNew && send(worker, memory.segment());
+    return (isNew || isFull()) && send(worker, memory.segment());
   }
 
   /**
@@ -237,12 +265,20 @@ final class LogPump {
     return true;
   }
 
-  /** Returns once the holder knows that head or a later one, or is not in force any more. */
+  /**
+   * Returns once the holder knows that head or a later one, or is not in force any more.
+   *
+   * @throws LogFullException if its disk has no room: it does not say that it has all before
+   */
   void awaitHead(long wanted) {
     lock.lock();
     try {
       while (head < wanted && log.isInForce(holder)) {
         log.check();
+        LogFullException cause = full;
+        if (cause != null) {
+          throw new LogFullException(String.valueOf(cause.getMessage()), cause);
+        }
         answered.awaitUninterruptibly();
       }
     } finally {

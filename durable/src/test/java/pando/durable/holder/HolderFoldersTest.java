@@ -23,6 +23,8 @@ import pando.durable.DurableStrings;
 import pando.durable.NextGeneration;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.Worker;
 import pando.fabric.local.LocalPool;
 import pando.fabric.server.CallHandler;
 import pando.fabric.server.PoolOptions;
@@ -40,6 +42,7 @@ import pando.journal.LogFailedException;
 import pando.journal.LogFullException;
 import pando.journal.LogOptions;
 import pando.journal.RecordBuilder;
+import pando.journal.RecordStream;
 
 class HolderFoldersTest {
   private static final String KIND = "words";
@@ -376,6 +379,9 @@ class HolderFoldersTest {
     HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
     changeUntilFull(log);
     assertThat(log.synced()).isLessThan(log.end());
+    assertThatThrownBy(() -> log.setHeadSurely(log.end()))
+        .as("as where a compute server is closed")
+        .isInstanceOf(LogFullException.class);
     makeRoom(taken);
     log.awaitSynced(log.end());
     boolean isRefused = true;
@@ -392,12 +398,60 @@ class HolderFoldersTest {
   }
 
   @Test
+  void shouldSayWhyAFolderTakesNoCopy() throws Exception {
+    begin(1);
+    change(new SplittableRandom(Seeds.of(8209)), 100);
+    end();
+    Files.move(folder.resolve("1"), folder.resolve("1-kept"));
+    start();
+    try (HolderFolders folders = new HolderFolders(fabric, KIND)) {
+      Files.createDirectories(folder.resolve("1/sorted-1.new/taken"));
+      assertThatThrownBy(
+              () -> {
+                while (folders.next()) {
+                  // All are read.
+                }
+                folders.begin(2);
+              })
+          .isInstanceOf(DataFolderException.class)
+          .hasMessageContaining("memoryServer=1")
+          .hasMessageContaining("the folder cannot be written");
+    }
+  }
+
+  /** Sends a log to both holders until the folder of holder 0 does not take what that has. */
+  private void sendUntilUnfiled() {
+    RecordStream stream = new RecordStream(ONE.toString(), ONE.process());
+    RecordBuilder record = new RecordBuilder();
+    try (RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        HolderCalls calls = new HolderCalls(fabric.worker(memory), memory.segment(), 1)) {
+      MemorySegment frame = memory.segment();
+      boolean isUnfiled = false;
+      long place = 0;
+      while (!isUnfiled) {
+        MemorySegment records = MemorySegment.ofArray(new byte[100 * 32]);
+        for (int i = 0; i < 100; i++) {
+          record.putWord(i, place);
+          model.put((long) i, place);
+          MemorySegment bytes = stream.bytes(record, place + i * 32L, record.innerSum());
+          MemorySegment.copy(bytes, 0, records, i * 32L, bytes.byteSize());
+        }
+        for (int holder = 1; holder >= 0; holder--) {
+          MemorySegment.copy(records, 0, frame, LogFrame.RECORDS, records.byteSize());
+          LogFrame.set(frame, LogFrame.APPEND, ONE, place, 0, 3, (int) records.byteSize());
+          calls.call(holder);
+        }
+        isUnfiled = frame.get(LogFrame.LONG, LogFrame.KEPT) == place;
+        place += records.byteSize();
+      }
+    }
+  }
+
+  @Test
   void shouldEndALogOnceAFullDiskHasRoom() throws Exception {
     begin(1);
     List<Path> taken = fillDisk(0);
-    HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {});
-    changeUntilFull(log);
-    log.close();
+    sendUntilUnfiled();
     try (Holders holders = new Holders(fabric, _ -> false)) {
       assertThatThrownBy(() -> holders.end(1, 2))
           .isInstanceOf(LogFullException.class)
@@ -414,11 +468,7 @@ class HolderFoldersTest {
       }
       assertThat(holders.pending()).containsExactly(ONE);
     }
-    // What no holder had is void, and all else is there.
-    end();
-    Map<Long, Long> entries = entriesOf(0);
-    assertThat(entries).isNotEmpty().isEqualTo(entriesOf(1));
-    start();
+    assertBothFoldersHaveAll();
   }
 
   @Test
