@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -206,7 +207,7 @@ class BurialTest {
       crashing.runTasks();
     }
 
-    private void apply(Session to, int number) {
+    private static void apply(Session to, int number) {
       long key = ORDER.get(number % KEYS);
       if (number < KEYS) {
         to.store(key, number);
@@ -215,7 +216,7 @@ class BurialTest {
       }
     }
 
-    private void apply(TreeMap<Long, Long> to, int number) {
+    private static void apply(Map<Long, Long> to, int number) {
       long key = ORDER.get(number % KEYS);
       if (number < KEYS) {
         to.put(key, (long) number);
