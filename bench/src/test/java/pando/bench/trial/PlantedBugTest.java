@@ -57,6 +57,7 @@ class PlantedBugTest {
     "missing-validation,        dex, 2",
     "early-unlock,              dex, 2",
     "fixed-version,             deft, 23",
+    "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
     "orca-pin-skipped,          orca, 1",
     "orca-pinned-while-merging, orca, 1",
@@ -138,8 +139,12 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
-      if (System.getProperty("pando.plant", "").startsWith("fence")) {
+      String bug = System.getProperty("pando.plant", "");
+      if (bug.startsWith("fence")) {
         faults.add(Fault.FENCE);
+      }
+      if (bug.startsWith("drain")) {
+        faults.add(Fault.RECONNECT);
       }
       String system = arguments[0];
       int from = Integer.parseInt(arguments[1]);

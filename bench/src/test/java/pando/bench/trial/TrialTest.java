@@ -165,6 +165,8 @@ class TrialTest {
     "sherman,   cards",
     "p-sherman, tcp",
     "fg,        cards",
+    "deft,      cards",
+    "deft,      tcp",
     "rolex,     cards",
     "rolex,     tcp",
     "xstore-d,  cards",
