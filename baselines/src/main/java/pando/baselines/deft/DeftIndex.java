@@ -91,7 +91,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   @Override
   protected DeftServer server(int number, RandomGenerator random) {
     DeftServer server = new DeftServer(number, fabric(), options, validation, random, drains);
-    if (number == first && options.sxLocks()) {
+    if (number == first) {
       server.takePartInDrains(fabric(), count);
     }
     return server;
@@ -100,6 +100,15 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   @Override
   protected Loader loader(DeftServer server, double fill) {
     return new DeftBuilder(server, fabric(), fill);
+  }
+
+  /** {@inheritDoc} It is done soon, by whoever leads a drain of all processes. */
+  @Override
+  protected void bury(PoolChange change, int lost) {
+    try (DrainWords words = new DrainWords(fabric())) {
+      words.bury(lost);
+    }
+    drains.wake();
   }
 
   @Override

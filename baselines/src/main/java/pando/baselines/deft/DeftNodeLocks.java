@@ -1,6 +1,8 @@
 package pando.baselines.deft;
 
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import pando.baselines.lock.SessionLocks;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
@@ -60,6 +62,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
 
   private int[] times = new int[8];
   private int count;
+  private Gate.@Nullable Pass pass;
 
   DeftNodeLocks(LockWords words, long waitNanos, Worker worker, long scratch) {
     this.words = words;
@@ -224,8 +227,20 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
     count = 0;
   }
 
-  /** Sets the pass by which waiters rest while locks are reset. Default: they are not reset. */
-  void restBy(Gate.Pass own) {}
+  /** Sets the pass by which waiters rest while locks are reset. Without one they do not rest. */
+  final void restBy(Gate.Pass own) {
+    pass = own;
+  }
+
+  /** Returns whether locks are to be reset, so that waiters should rest. */
+  final boolean isRestAsked() {
+    return pass != null && pass.isRestAsked();
+  }
+
+  /** Rests until locks are reset. The session holds none. */
+  final void rest() {
+    Objects.requireNonNull(pass).rest();
+  }
 
   /**
    * Called when nobody can tell whether this session holds a word in the pool, or waits for it.

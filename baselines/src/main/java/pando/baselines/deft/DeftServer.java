@@ -35,7 +35,7 @@ final class DeftServer extends BLinkServer {
 
   private final AtomicLong stamps;
 
-  /** Of the first compute server of a process with SX locks. */
+  /** Of the first compute server of a process. */
   private @Nullable Drainer drainer;
 
   /**

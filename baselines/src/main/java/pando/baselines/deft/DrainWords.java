@@ -16,7 +16,8 @@ import pando.index.session.Retry;
  * and writes them.
  *
  * <pre>
- *    0  asked   where locks are to be reset: 0 nowhere, memory server + 1, or 65,535 everywhere
+ *    0  asked   where locks are to be reset: 0 nowhere, memory server + 1, 65,535 everywhere, or
+ *               131,071 everywhere after nodes are mended that a dead process left half changed
  *    8  drain   round 32 | where 24 | state 8: 0 it has ended, 1 it is under way, 2 it was given up
  *   64  joined  for each compute server: 0, or its process 44 | the last round it was quiet in 20
  * </pre>
@@ -30,6 +31,9 @@ final class DrainWords extends WorkerContext {
 
   /** All memory servers. */
   static final int EVERYWHERE = 0xFFFF;
+
+  /** All memory servers, after a process has died. */
+  static final int AFTER_DEATH = 0x1_FFFF;
 
   private static final long ASKED = Catalogue.DRAINS;
   private static final long DRAIN = ASKED + Long.BYTES;
@@ -81,12 +85,12 @@ final class DrainWords extends WorkerContext {
     if (one == NOWHERE || one == other) {
       return other;
     }
-    return other == NOWHERE ? one : EVERYWHERE;
+    return other == NOWHERE ? one : Math.max(EVERYWHERE, Math.max(one, other));
   }
 
   /** Returns whether a memory server is there. */
   static boolean includes(int where, int server) {
-    return where == EVERYWHERE || where == at(server);
+    return where >= EVERYWHERE || where == at(server);
   }
 
   // The words asked and drain.
@@ -130,6 +134,13 @@ final class DrainWords extends WorkerContext {
   /** Returns whether the last drain was given up. */
   boolean isGivenUp() {
     return isGivenUp(drain());
+  }
+
+  /**
+   * Returns whether a dead process was to be buried at the last look, and that was not given up.
+   */
+  boolean isDeathAsked() {
+    return asked() == AFTER_DEATH && !(isGivenUp() && where() == AFTER_DEATH);
   }
 
   private static boolean isGivenUp(long drain) {
@@ -202,16 +213,36 @@ final class DrainWords extends WorkerContext {
 
   // The words of processes.
 
-  /** Returns whether each process that has joined says that it is quiet. */
-  boolean areAllQuiet() {
+  /** READs the words of all processes. */
+  void lookAtJoined() {
     worker.read(JOINED, words, JOINED_BYTES);
+  }
+
+  /** Returns whether each process that had joined at the last look said that it was quiet. */
+  boolean areAllQuiet() {
+    boolean all = true;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
-      long word = joinedWord(number);
-      if (word != 0 && (word & ROUND_MAX) != round()) {
-        return false;
-      }
+      all &= isAway(number) || isQuiet(number);
     }
-    return true;
+    return all;
+  }
+
+  /** Returns whether one that was not quiet is gone. */
+  boolean isAnyGone() {
+    boolean any = false;
+    for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
+      long process = joinedWord(number) >>> ROUND_BITS;
+      any |= !isAway(number) && !isQuiet(number) && fabric.isGone(process);
+    }
+    return any;
+  }
+
+  private boolean isAway(int number) {
+    return joinedWord(number) == 0;
+  }
+
+  private boolean isQuiet(int number) {
+    return (joinedWord(number) & ROUND_MAX) == round();
   }
 
   private long joinedWord(int number) {
@@ -219,29 +250,27 @@ final class DrainWords extends WorkerContext {
   }
 
   /**
-   * Joins. The caller has the lock of the partition table, so no drain begins or ends meanwhile.
-   * Asks for all locks to be reset if an earlier process had one of the numbers: it may have died
-   * with locks.
-   *
-   * @throws IllegalStateException if such a process is not known to be gone
+   * Joins: is not quiet in any round yet. The caller has the lock of the partition table, so nobody
+   * leads one.
    */
   void join(int first, int count) {
-    look();
-    worker.read(JOINED, words, JOINED_BYTES);
-    boolean died = false;
-    for (int number = first; number < first + count; number++) {
-      long before = joinedWord(number) >>> ROUND_BITS;
-      if (before != 0 && !fabric.isGone(before)) {
-        throw new IllegalStateException(
-            "a compute server of this number has joined, and its process still runs:"
-                + " computeServer=%s, process=0x%s".formatted(number, Long.toHexString(before)));
-      }
-      died |= before != 0;
-    }
-    // Not quiet in a round that an earlier process has left under way.
     write(first, count, fabric.process() << ROUND_BITS);
-    if (died) {
-      ask(EVERYWHERE);
+  }
+
+  /**
+   * Asks for what is left to do where a compute server has died, unless it had left. The caller has
+   * the lock of the partition table.
+   */
+  void bury(int number) {
+    lookAtJoined();
+    if (!isAway(number)) {
+      ask(AFTER_DEATH);
+      leave(number, 1);
+      look();
+      if (isGivenUp()) {
+        // It may have been given up because of this one: another round need not wait.
+        writeDrain(round(), where(), ENDED);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package pando.baselines.deft;
 
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
@@ -46,9 +47,11 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
    * to be gone. The next one finds the round under way and goes on with it: nobody who was quiet
    * has opened a gate.
    *
-   * Another one dies. It does not become quiet, so the round is given up after a second, the gates
-   * open, and another one is begun later. It may have left nodes half changed; so its locks stay
-   * until its number joins again.
+   * Another one dies. It does not become quiet, so the round is given up, after a second or as soon
+   * as it is known to be gone, and the gates open. It may have left nodes half changed. So its
+   * locks stay until it is fenced and buried: by the next one that joins under its number, or on
+   * request. The burial removes its word, and asks for a round that mends nodes (DeftBurial) before
+   * it resets all locks. A process that joins so keeps its gate shut until then.
    *
    * A process that closes leaves when its sessions have ended: then its word is 0, and nobody waits
    * for it. If tickets of its sessions are left, it asks before it leaves.
@@ -120,8 +123,11 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     if (!joined) {
       try (DrainWords words = new DrainWords(fabric)) {
         words.join(first, count);
+        joined = true;
+        words.look();
+        // No operation here meets what a dead one left half done.
+        shut = words.isDeathAsked() && gate.get().tryShutForRest();
       }
-      joined = true;
       wake();
     }
   }
@@ -198,7 +204,9 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
   private void takePart(DrainWords words) {
     if (!words.isUnderWay()) {
       noteGivenUp(words);
-      open();
+      if (!words.isDeathAsked()) {
+        open();
+      }
       return;
     }
     // If a change of the whole index has the gate, it is shut behind that.
@@ -248,7 +256,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
       words.look();
     }
     if (words.isUnderWay()) {
-      goOn(words);
+      goOn(words, Objects.requireNonNull(change));
     } else if (words.asked() != DrainWords.NOWHERE) {
       words.begin();
     } else {
@@ -258,13 +266,17 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
 
   private boolean rests(DrainWords words) {
     long waited = context().worker.nanoTime() - givenUpAt;
-    return words.isGivenUp() && waited >= 0 && waited < AGAIN_NANOS;
+    return words.isGivenUp()
+        && words.where() == words.asked()
+        && waited >= 0
+        && waited < AGAIN_NANOS;
   }
 
   private boolean tryLead() {
     PoolChange taking = change;
     if (taking == null) {
-      taking = new PoolChange(fabric, 0, server.places, server.system, _ -> {});
+      long bytes = DeftBurial.bytes(server);
+      taking = new PoolChange(fabric, bytes, server.places, server.system, _ -> {});
       change = taking;
     }
     leads = taking.tryLock();
@@ -273,15 +285,23 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     return leads;
   }
 
-  private void goOn(DrainWords words) {
-    if (words.areAllQuiet()) {
+  private void goOn(DrainWords words, PoolChange held) {
+    words.lookAtJoined();
+    if (words.isAnyGone() || isLate()) {
+      words.giveUp();
+      endLead();
+    } else if (words.areAllQuiet()) {
+      if (words.where() == DrainWords.AFTER_DEATH) {
+        new DeftBurial(held, server).bury();
+      }
       words.resetAndEnd();
       countDone();
       endLead();
-    } else if (looks > LOOKS_MIN && context().worker.nanoTime() - leadsSince > QUIET_NANOS_MAX) {
-      words.giveUp();
-      endLead();
     }
+  }
+
+  private boolean isLate() {
+    return looks > LOOKS_MIN && context().worker.nanoTime() - leadsSince > QUIET_NANOS_MAX;
   }
 
   private void endLead() {

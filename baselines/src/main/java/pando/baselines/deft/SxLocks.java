@@ -1,6 +1,5 @@
 package pando.baselines.deft;
 
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import pando.baselines.deft.AbandonedTickets.Ticket;
 import pando.fabric.GlobalAddress;
@@ -8,7 +7,6 @@ import pando.fabric.VerbList;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
-import pando.index.session.Gate;
 import pando.index.session.Retry;
 
 /** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
@@ -67,7 +65,6 @@ final class SxLocks extends DeftNodeLocks {
 
   private final Drains drains;
   private final AbandonedTickets abandoned;
-  private Gate.@Nullable Pass pass;
   private int looks;
 
   /** The exclusive ticket, or the next one when it was taken, of what has its turn. */
@@ -77,11 +74,6 @@ final class SxLocks extends DeftNodeLocks {
     super(words, waitNanos, worker, scratch);
     this.drains = drains;
     this.abandoned = drains.abandoned;
-  }
-
-  @Override
-  void restBy(Gate.Pass own) {
-    pass = own;
   }
 
   @Override
@@ -199,7 +191,7 @@ final class SxLocks extends DeftNodeLocks {
     }
     if (outcome == REST) {
       abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
-      Objects.requireNonNull(pass).rest();
+      rest();
       return awaitTurn(node, word, exclusively, reads);
     }
     turn = xTicket;
@@ -218,7 +210,7 @@ final class SxLocks extends DeftNodeLocks {
           : SxWord.mayEnterShared(value, xTicket)) {
         return isNext ? READ : WAITED;
       }
-      if (pass != null && pass.isRestAsked()) {
+      if (isRestAsked()) {
         return REST;
       }
       settle(word, value);

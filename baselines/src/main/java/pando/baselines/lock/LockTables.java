@@ -205,8 +205,7 @@ public final class LockTables {
     long address = wordOf(lock);
     int shift = shiftOf(lock);
     if (!versions) {
-      worker.maskedCas(
-          address, holder << shift, compared << shift, 0, LOCK_MASK << shift);
+      worker.maskedCas(address, holder << shift, compared << shift, 0, LOCK_MASK << shift);
       return;
     }
     worker.read(address, found, Long.BYTES);

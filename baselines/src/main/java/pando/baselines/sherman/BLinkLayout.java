@@ -45,8 +45,8 @@ import pando.index.pool.Checksums;
  *
  * <p>Each WRITE of a whole node writes a new stamp, which was never used before and does not wrap.
  * An inner node, which is always written as a whole, has a right checksum; a leaf with {@link
- * ShermanValidation#CHECKSUM} alone.
- * An entry's rear version is equal to its front version, for {@link ShermanValidation#ORIGINAL}.
+ * ShermanValidation#CHECKSUM} alone. An entry's rear version is equal to its front version, for
+ * {@link ShermanValidation#ORIGINAL}.
  */
 final class BLinkLayout {
   /** Offset of the lock word (8 bytes). */

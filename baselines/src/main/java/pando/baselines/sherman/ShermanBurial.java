@@ -134,15 +134,16 @@ final class ShermanBurial {
     held = server.locks.heldBy(lost, fabric, worker, change.message());
     int rootLevel = mendRoot();
     // Without partitions, an on-chip lock protects whatever is half done but the root.
-    boolean mayBeHalfDone =
-        !held.isEmpty() || server.partitioned || !server.options.onChipLocks();
+    boolean mayBeHalfDone = !held.isEmpty() || server.partitioned || !server.options.onChipLocks();
     for (int level = rootLevel; level > 0 && mayBeHalfDone; level--) {
       mendBelow(level);
     }
     held.forEach(lock -> server.locks.unlockFor(lost, lock, worker, change.message()));
   }
 
-  /** Mends the root, and the nodes behind it above which no other root is yet; returns its level. */
+  /**
+   * Mends the root, and the nodes behind it above which no other root is yet; returns its level.
+   */
   private int mendRoot() {
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
       long root = change.catalogue().root();
@@ -183,7 +184,9 @@ final class ShermanBurial {
 
   /** READs the inner node that covers a key; returns {@code false} if there is no such level. */
   private boolean find(int level, long key) {
-    if (key > low && key == nodes.high(PARENT) + 1 && readAlong(nodes.sibling(PARENT), level, key)) {
+    if (key > low
+        && key == nodes.high(PARENT) + 1
+        && readAlong(nodes.sibling(PARENT), level, key)) {
       return true;
     }
     for (int attempt = 0; attempt < BLinkDescent.RESTARTS_MAX; attempt++) {
