@@ -22,7 +22,8 @@ import pando.index.session.Retry;
  *   64  joined  for each compute server: 0, or its process 44 | the last round it was quiet in 20
  * </pre>
  *
- * <p>Rounds count from 1 to 2^20 - 1 and begin anew. A process writes the words of all its compute
+ * <p>Rounds count from 1 to 2^20 - 2 and begin anew; 2^20 - 1 is said by a process that is never
+ * quiet again. A process writes the words of all its compute
  * servers together.
  */
 final class DrainWords extends WorkerContext {
@@ -47,7 +48,12 @@ final class DrainWords extends WorkerContext {
   private static final int STATE_MASK = (1 << WHERE_SHIFT) - 1;
   private static final int WHERE_MASK = 0xFF_FFFF;
   private static final int ROUND_BITS = Long.SIZE - Fabric.PROCESS_BITS;
-  private static final int ROUND_MAX = (1 << ROUND_BITS) - 1;
+  private static final int ROUND_MASK = (1 << ROUND_BITS) - 1;
+
+  /** In place of a round: the process is never quiet. */
+  private static final int REFUSED = ROUND_MASK;
+
+  private static final int ROUND_MAX = REFUSED - 1;
 
   /** WRITEs that are posted together. */
   private static final int TOGETHER = 16;
@@ -227,14 +233,15 @@ final class DrainWords extends WorkerContext {
     return all;
   }
 
-  /** Returns whether one that was not quiet is gone. */
-  boolean isAnyGone() {
-    boolean any = false;
+  /** Returns whether one that was not quiet is gone, or has refused. */
+  boolean isInVain() {
+    boolean inVain = false;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
-      long process = joinedWord(number) >>> ROUND_BITS;
-      any |= !isAway(number) && !isQuiet(number) && fabric.isGone(process);
+      long word = joinedWord(number);
+      inVain |= (word & ROUND_MASK) == REFUSED;
+      inVain |= !isAway(number) && !isQuiet(number) && fabric.isGone(word >>> ROUND_BITS);
     }
-    return any;
+    return inVain;
   }
 
   private boolean isAway(int number) {
@@ -242,7 +249,7 @@ final class DrainWords extends WorkerContext {
   }
 
   private boolean isQuiet(int number) {
-    return (joinedWord(number) & ROUND_MAX) == round();
+    return (joinedWord(number) & ROUND_MASK) == round();
   }
 
   private long joinedWord(int number) {
@@ -265,18 +272,20 @@ final class DrainWords extends WorkerContext {
     lookAtJoined();
     if (!isAway(number)) {
       ask(AFTER_DEATH);
+      // One that is under way would not mend nodes, and one that was given up need not wait.
+      writeDrain(round(), where(), ENDED);
       leave(number, 1);
-      look();
-      if (isGivenUp()) {
-        // It may have been given up because of this one: another round need not wait.
-        writeDrain(round(), where(), ENDED);
-      }
     }
   }
 
   /** Says that the process is quiet in a round. */
   void sayQuiet(int first, int count, int round) {
     write(first, count, fabric.process() << ROUND_BITS | round);
+  }
+
+  /** Says that the process will never be quiet. */
+  void sayRefused(int first, int count) {
+    write(first, count, fabric.process() << ROUND_BITS | REFUSED);
   }
 
   /** Says that the process has left, and is not waited for. */

@@ -53,6 +53,10 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
    * request. The burial removes its word, and asks for a round that mends nodes (DeftBurial) before
    * it resets all locks. A process that joins so keeps its gate shut until then.
    *
+   * A process refuses if one of its sessions keeps nodes locked that it could not write, or could
+   * not make sure that a verb takes no effect later. It never becomes quiet, and says so; rounds are
+   * given up at once.
+   *
    * A process that closes leaves when its sessions have ended: then its word is 0, and nobody waits
    * for it. If tickets of its sessions are left, it asks before it leaves.
    */
@@ -202,6 +206,11 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
   // As one of those that have joined.
 
   private void takePart(DrainWords words) {
+    if (drains.areRefused()) {
+      open();
+      words.sayRefused(first, count);
+      return;
+    }
     if (!words.isUnderWay()) {
       noteGivenUp(words);
       if (!words.isDeathAsked()) {
@@ -212,13 +221,15 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     // If a change of the whole index has the gate, it is shut behind that.
     shut = shut || gate.get().tryShutForRest();
     int round = words.round();
-    if (shut && isQuiet() && quietRound != round && !drains.areRefused()) {
+    if (shut && isQuiet() && quietRound != round) {
       int where = words.where();
-      // Sessions may have asked before they left the gate.
+      // Sessions may have asked before they left the gate, or refused.
       sayAsked(words);
-      drains.abandoned.forget(where);
-      words.sayQuiet(first, count, round);
-      quietRound = round;
+      if (!drains.areRefused()) {
+        drains.abandoned.forget(where);
+        words.sayQuiet(first, count, round);
+        quietRound = round;
+      }
     }
   }
 
@@ -287,7 +298,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
 
   private void goOn(DrainWords words, PoolChange held) {
     words.lookAtJoined();
-    if (words.isAnyGone() || isLate()) {
+    if (words.isInVain() || isLate()) {
       words.giveUp();
       endLead();
     } else if (words.areAllQuiet()) {
