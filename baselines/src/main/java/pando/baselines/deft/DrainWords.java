@@ -23,8 +23,7 @@ import pando.index.session.Retry;
  * </pre>
  *
  * <p>Rounds count from 1 to 2^20 - 2 and begin anew; 2^20 - 1 is said by a process that is never
- * quiet again. A process writes the words of all its compute
- * servers together.
+ * quiet again. A process writes the words of all its compute servers together.
  */
 final class DrainWords extends WorkerContext {
   /** No memory server. */

@@ -56,7 +56,7 @@ class PlantedBugTest {
   @CsvSource({
     "missing-validation,        dex, 2",
     "early-unlock,              dex, 2",
-    "fixed-version,             deft, 23",
+    "fixed-version,             deft, 83",
     "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
     "orca-pin-skipped,          orca, 1",

@@ -192,7 +192,7 @@ class TrialTest {
   /** A client that a lost lock stalls gives up; the others go on, and what hangs is found. */
   @Tag("campaign")
   @ParameterizedTest
-  @CsvSource({"dex, false", "sherman, true", "deft, true", "rolex, true"})
+  @CsvSource({"dex, false", "sherman, true", "deft, false", "rolex, true"})
   void shouldRunToTheEndAndFindWhatHangsWhereAComputeServerDies(String system, boolean hangs) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), EnumSet.of(Fault.CRASH_COMPUTE));
     List<String> found = new ArrayList<>();
