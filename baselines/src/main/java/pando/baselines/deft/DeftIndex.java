@@ -102,7 +102,7 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
     return new DeftBuilder(server, fabric(), fill);
   }
 
-  /** {@inheritDoc} It is done soon, by whoever leads a drain of all processes. */
+  /** {@inheritDoc} All processes do it together, soon. */
   @Override
   protected void bury(PoolChange change, int lost) {
     try (DrainWords words = new DrainWords(fabric())) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -174,7 +175,7 @@ class DeftBurialTest {
       }
     }
 
-    private void apply(TreeMap<Long, Long> to, int number) {
+    private void apply(Map<Long, Long> to, int number) {
       long key = ORDER.get(number % KEYS);
       if (number < KEYS) {
         to.put(key, (long) number);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -217,7 +218,7 @@ class BurialTest {
       }
     }
 
-    private void apply(TreeMap<Long, Long> to, int number) {
+    private void apply(Map<Long, Long> to, int number) {
       long key = ORDER.get(number % KEYS);
       if (number < KEYS) {
         to.put(key, (long) number);
