@@ -9,6 +9,7 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.bugs.PlantedBug;
 
 /**
  * Ends what a compute server that is lost was doing to the index: completes or undoes its
@@ -153,7 +154,7 @@ final class RolexBurial {
         list.write(leaf.address + RolexLeafLayout.CHECKSUM, context.words, Long.BYTES);
       }
     }
-    if (list.size() > 0) {
+    if (list.size() > 0 && !PlantedBug.UNLOCKED_ALONE) {
       worker.post(list);
     }
   }

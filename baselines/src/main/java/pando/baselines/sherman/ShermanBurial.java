@@ -12,6 +12,7 @@ import pando.fabric.StalledException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.bugs.PlantedBug;
 import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 
@@ -303,7 +304,9 @@ final class ShermanBurial {
   /** Shows the sibling of a frozen node if it is hidden. */
   private void showSibling(int level, long head, long headOfSibling) {
     long right = nodes.sibling(head);
-    if (isNode(headOfSibling, right, level, nodes.high(head) + 1) && isHidden(headOfSibling)) {
+    if (!PlantedBug.UNLOCKED_ALONE
+        && isNode(headOfSibling, right, level, nodes.high(head) + 1)
+        && isHidden(headOfSibling)) {
       nodes.reveal(right, node);
       BLinkLayout.show(memory, headOfSibling);
     }

@@ -89,7 +89,7 @@ class ByteTrialTest {
       List<TrialClient> clients = new ArrayList<>();
       for (int number = 0; number < CLIENTS; number++) {
         TrialClient client =
-            new TrialClient(number, index, keys, history, clock, random.split(), strict);
+            new TrialClient(number, index, keys, history, clock, random.split(), _ -> strict);
         clients.add(client);
         running.core(0).spawn("client-" + number, () -> client.run(OPERATIONS));
       }

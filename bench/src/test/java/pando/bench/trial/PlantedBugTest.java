@@ -59,6 +59,7 @@ class PlantedBugTest {
     "fixed-version,             deft, 83",
     "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
+    "burial-unlocked-alone,     rolex, 41",
     "orca-pin-skipped,          orca, 1",
     "orca-pinned-while-merging, orca, 1",
     "orca-slot-kept,            orca, 1",
@@ -145,6 +146,9 @@ class PlantedBugTest {
       }
       if (bug.startsWith("drain")) {
         faults.add(Fault.RECONNECT);
+      }
+      if (bug.startsWith("burial")) {
+        faults.add(Fault.CRASH_COMPUTE);
       }
       String system = arguments[0];
       int from = Integer.parseInt(arguments[1]);

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 import pando.fabric.PandoException;
+import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
 import pando.index.Partitioning;
 import pando.index.RangeIndex;
@@ -32,15 +33,11 @@ public final class Trial extends RecordedTrial {
   private static final int CHANGES_MAX = 12;
   private static final int NONE = -1;
 
-  /** A bug that a test plants: a dead process is replaced before it is fenced. */
-  private static final boolean UNFENCED =
-      System.getProperty("pando.plant", "").equals("buried-unfenced");
-
   /** Above the epochs of all compute servers, which begin at 1. */
   private static final long FENCED_BELOW = 1 << 20;
 
-  /** The longest time until the death of a process is noticed. */
-  private static final long NOTICE_NANOS_MAX = 500_000;
+  /** The longest time until the death of a process is noticed, in doublings of a nanosecond. */
+  private static final int NOTICE_DOUBLINGS = 20;
 
   private final IndexOptions options;
   private final List<RangeIndex> indexes = new ArrayList<>();
@@ -98,7 +95,7 @@ public final class Trial extends RecordedTrial {
       int server = number % plan.computeServers();
       RangeIndex index = indexes.get(server % indexes.size());
       TrialClient client =
-          new TrialClient(number, index, keys, history, clock, random.split(), plan.isHarmless());
+          new TrialClient(number, index, keys, history, clock, random.split(), this::isViolation);
       clients.add(client);
       int operations = plan.operations() / count;
       cluster
@@ -142,8 +139,9 @@ public final class Trial extends RecordedTrial {
 
   /** Replaces processes that die, and goes on with their work, while others do theirs. */
   private void replaceWhileOthersWork(int host) {
+    long longest = 1L << random.nextInt(10, NOTICE_DOUBLINGS);
     while (working > 0) {
-      cluster.sleepNanos(random.nextLong(NOTICE_NANOS_MAX));
+      cluster.sleepNanos(random.nextLong(longest));
       if (host == firstAlive()) {
         int before = joined.size();
         replaceDead(host);
@@ -155,7 +153,7 @@ public final class Trial extends RecordedTrial {
   private void work(RangeIndex index) {
     int number = clients.size();
     TrialClient client =
-        new TrialClient(number, index, keys, history, clock, random.split(), false);
+        new TrialClient(number, index, keys, history, clock, random.split(), this::isViolation);
     clients.add(client);
     client.run(plan.operations() / (plan.computeServers() * plan.clients()));
   }
@@ -173,6 +171,14 @@ public final class Trial extends RecordedTrial {
         replace(i, host);
       }
     }
+  }
+
+  /** Returns whether an operation must not fail so: nothing but a memory server breaks nodes. */
+  private boolean isViolation(PandoException failure) {
+    boolean isBroken =
+        failure instanceof CorruptNodeException
+            || failure.getCause() instanceof CorruptNodeException;
+    return plan.isHarmless() || (isBroken && !plan.faults().contains(Fault.WIPE_MEMORY));
   }
 
   /**
@@ -199,9 +205,7 @@ public final class Trial extends RecordedTrial {
 
   /** Has the compute servers of a process that died join anew in another. */
   private void replace(int died, int host) {
-    if (!UNFENCED) {
-      cluster.fabric(host).fence(died, FENCED_BELOW);
-    }
+    cluster.fabric(host).fence(died, FENCED_BELOW);
     int first = indexes.size() == 1 ? 0 : died;
     int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
     for (int server = first; server < end; server++) {
@@ -275,7 +279,8 @@ public final class Trial extends RecordedTrial {
 
   private void touch(RangeIndex index, int host, Set<Long> keysLeft) {
     int number = ++finalClients;
-    TrialClient last = new TrialClient(number, index, keys, history, clock, random, false);
+    TrialClient last =
+        new TrialClient(number, index, keys, history, clock, random, this::isViolation);
     clients.add(last);
     cluster.core(host).spawn("last-" + number, () -> last.touch(cluster, keysLeft, hangs));
     long eventsMax = cluster.events() + EVENTS_MAX;

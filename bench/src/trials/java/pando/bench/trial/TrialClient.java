@@ -68,7 +68,7 @@ final class TrialClient {
   /**
    * Creates a client of an index.
    *
-   * @param strict whether an operation that fails is a violation
+   * @param isViolation whether an operation must not fail so
    */
   TrialClient(
       int number,
@@ -77,7 +77,7 @@ final class TrialClient {
       History history,
       TrialClock clock,
       RandomGenerator random,
-      boolean strict) {
+      Predicate<PandoException> isViolation) {
     this(
         number,
         index::session,
@@ -87,7 +87,7 @@ final class TrialClient {
         history,
         clock,
         random,
-        _ -> strict);
+        isViolation);
   }
 
   /**
