@@ -48,6 +48,7 @@ public final class HookedFabric implements Fabric {
   private int atomicityBytes = LINE_BYTES;
   private final List<BooleanSupplier> steps = new ArrayList<>();
   private boolean byHand;
+  private boolean drains;
   private boolean areViewed;
   private final AtomicLong skippedNanos = new AtomicLong();
   private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
@@ -87,6 +88,12 @@ public final class HookedFabric implements Fabric {
    */
   public HookedFabric withTasksByHand() {
     byHand = true;
+    return this;
+  }
+
+  /** Has tasks of DEFT take part in drains; hooks strike their verbs, too. */
+  public HookedFabric withDrains() {
+    drains = true;
     return this;
   }
 
@@ -391,8 +398,8 @@ public final class HookedFabric implements Fabric {
 
   @Override
   public BackgroundTask background(String name, BooleanSupplier step) {
-    if (name.startsWith("pando-sweeper")) {
-      // It goes by the clock: hooks would strike its verbs in place of a session's.
+    if (name.startsWith("pando-sweeper") || (name.startsWith("pando-drainer") && !drains)) {
+      // They go by the clock: hooks would strike their verbs in place of a session's.
       return new TaskByHand(() -> false);
     }
     return byHand ? new TaskByHand(step) : fabric.background(name, step);

@@ -285,8 +285,12 @@ public abstract class BLinkDescent {
     forgetGuide();
     if (attempt > 0) {
       backoff.pauseBriefly(attempt);
+      beforeRestart(attempt);
     }
   }
+
+  /** Called before a restart but the first one. Default: does nothing. */
+  protected void beforeRestart(int attempt) {}
 
   private void forgetGuide() {
     IndexCache cache = guide;

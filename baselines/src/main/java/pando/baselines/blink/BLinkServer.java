@@ -108,7 +108,7 @@ public abstract class BLinkServer extends HostedServer {
   }
 
   @Override
-  public final void close() {
+  public void close() {
     Closing.all(lower::close, upper::close, top::close);
   }
 }

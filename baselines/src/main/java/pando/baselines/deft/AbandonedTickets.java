@@ -4,11 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.GlobalAddress;
 
 /**
- * The tickets of a compute server's sessions that gave up waiting. Each must be released when its
- * turn has come; otherwise no later ticket ever gets its turn. Thread-safe. A ticket is returned to
- * one caller only.
+ * The tickets of a process's sessions that gave up waiting. Each must be released when its turn has
+ * come; otherwise no later ticket ever gets its turn, unless a {@linkplain Drainer drain} resets
+ * the word. Thread-safe. A ticket is returned to one caller only.
  */
 final class AbandonedTickets {
   /** Returned instead of the address of a word if there is no ticket. */
@@ -87,6 +88,24 @@ final class AbandonedTickets {
     }
     tickets.add(first);
     return first.word;
+  }
+
+  /**
+   * Forgets the tickets whose words are reset.
+   *
+   * @return where there were some: see {@link DrainWords}
+   */
+  synchronized int forget(int where) {
+    int left = DrainWords.NOWHERE;
+    for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
+      Ticket ticket = all.next();
+      int server = GlobalAddress.server(ticket.word);
+      if (DrainWords.includes(where, server)) {
+        remove(all, ticket);
+        left = DrainWords.both(left, DrainWords.at(server));
+      }
+    }
+    return left;
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.

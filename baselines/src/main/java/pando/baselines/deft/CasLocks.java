@@ -47,6 +47,11 @@ final class CasLocks extends DeftNodeLocks {
       if (holder == 0) {
         return true;
       }
+      if (isRestAsked()) {
+        forget(place);
+        rest();
+        place = hold(word, true, 0);
+      }
       worker.backoff().pause(Math.min(attempt >> 8, PAUSE_MAX));
       if (isOver(attempt, EAGER, start)) {
         forget(place);

@@ -30,7 +30,7 @@ final class DeftContext extends BLinkContext {
     this.locks =
         DeftNodeLocks.of(
             server.locks,
-            server.abandoned,
+            server.drains,
             !server.options.sxLocks(),
             server.options.lockWaitNanos(),
             server.number,

@@ -10,6 +10,8 @@ import pando.fabric.Worker;
  * the key. The root and siblings are READ as a whole, as no pointer has their shape and version.
  */
 final class DeftDescent extends BLinkDescent {
+  private static final int RESTARTS_TO_A_LOOK = 64;
+
   private final DeftServer server;
   private final DeftNodes nodes;
   private final DeftNodeLocks locks;
@@ -94,6 +96,17 @@ final class DeftDescent extends BLinkDescent {
       worker.post(reads);
     }
     return nodes.checkHeld(node, wanted, key, target);
+  }
+
+  /** {@inheritDoc} Rests if a drain mends what a dead process left half done. */
+  @Override
+  protected void beforeRestart(int attempt) {
+    if (attempt % RESTARTS_TO_A_LOOK == 0) {
+      server.drains.wake();
+    }
+    if (!locks.areHeld() && locks.isRestAsked()) {
+      locks.rest();
+    }
   }
 
   @Override

@@ -20,11 +20,16 @@ import pando.index.pool.PoolChange;
 public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final DeftOptions options;
   private final DeftValidation validation;
+  private final Drains drains = new Drains();
+  private final int first;
+  private final int count;
 
   DeftIndex(Fabric fabric, DeftOptions options, int first, int count) {
     super(fabric, options, first, count, (server, session) -> open(server, fabric, session));
     this.options = options;
     this.validation = resolve(fabric, options);
+    this.first = first;
+    this.count = count;
   }
 
   private static DeftWorker open(DeftServer server, Fabric fabric, int session) {
@@ -85,12 +90,25 @@ public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
 
   @Override
   protected DeftServer server(int number, RandomGenerator random) {
-    return new DeftServer(number, fabric(), options, validation, random);
+    DeftServer server = new DeftServer(number, fabric(), options, validation, random, drains);
+    if (number == first) {
+      server.takePartInDrains(fabric(), count);
+    }
+    return server;
   }
 
   @Override
   protected Loader loader(DeftServer server, double fill) {
     return new DeftBuilder(server, fabric(), fill);
+  }
+
+  /** {@inheritDoc} All processes do it together, soon. */
+  @Override
+  protected void bury(PoolChange change, int lost) {
+    try (DrainWords words = new DrainWords(fabric())) {
+      words.bury(lost);
+    }
+    drains.wake();
   }
 
   @Override

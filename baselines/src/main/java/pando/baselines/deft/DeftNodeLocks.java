@@ -1,6 +1,8 @@
 package pando.baselines.deft;
 
 import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import pando.baselines.lock.SessionLocks;
 import pando.fabric.GlobalAddress;
 import pando.fabric.PandoException;
@@ -9,6 +11,7 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.session.Gate;
 import pando.index.session.Retry;
 
 /**
@@ -59,6 +62,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
 
   private int[] times = new int[8];
   private int count;
+  private Gate.@Nullable Pass pass;
 
   DeftNodeLocks(LockWords words, long waitNanos, Worker worker, long scratch) {
     this.words = words;
@@ -70,7 +74,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
   /**
    * Returns the locks of a session.
    *
-   * @param abandoned the abandoned tickets of the compute server
+   * @param drains of the process
    * @param casLocks whether locks are taken by CAS and always exclusive; else they are SX locks
    * @param waitNanos longest wait for a lock, in nanoseconds
    * @param session number of the session at its compute server
@@ -78,7 +82,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
    */
   static DeftNodeLocks of(
       LockWords words,
-      AbandonedTickets abandoned,
+      Drains drains,
       boolean casLocks,
       long waitNanos,
       int computeServer,
@@ -87,7 +91,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
       long scratch) {
     return casLocks
         ? new CasLocks(words, waitNanos, computeServer, session, worker, scratch)
-        : new SxLocks(words, abandoned, waitNanos, worker, scratch);
+        : new SxLocks(words, drains, waitNanos, worker, scratch);
   }
 
   /**
@@ -219,9 +223,30 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
   abstract boolean isInPool(int place);
 
   @Override
-  public final void keep() {
+  public void keep() {
     count = 0;
   }
+
+  /** Sets the pass by which waiters rest while locks are reset. Without one they do not rest. */
+  final void restBy(Gate.Pass own) {
+    pass = own;
+  }
+
+  /** Returns whether locks are to be reset, so that waiters should rest. */
+  final boolean isRestAsked() {
+    return pass != null && pass.isRestAsked();
+  }
+
+  /** Rests until locks are reset. The session holds none. */
+  final void rest() {
+    Objects.requireNonNull(pass).rest();
+  }
+
+  /**
+   * Called when nobody can tell whether this session holds a word in the pool, or waits for it.
+   * Default: the word itself names its holder.
+   */
+  void lose(long word) {}
 
   /** Releases abandoned tickets whose turn has come. Called by a session that closes. */
   void settle() {}
@@ -249,9 +274,10 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
   abstract void release(long word, boolean exclusively, int ticket, boolean maybeDone);
 
   /**
-   * Releases a word after a failure, and retries if that fails. Does not use {@link
-   * pando.index.session.Retry}, as the retry depends on the failure: a shared word that may be
-   * released already is not released again, as that would let other sessions in too early.
+   * Releases a word after a failure, and retries if that fails; {@linkplain #lose loses} it if that
+   * does not help. Does not use {@link pando.index.session.Retry}, as the retry depends on the
+   * failure: a shared word that may be released already is not released again, as that would let
+   * other sessions in too early.
    */
   final void releaseSurely(long word, boolean exclusively, int ticket, boolean maybeDone) {
     boolean maybe = maybeDone;
@@ -263,11 +289,13 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
       } catch (PandoException | Error e) {
         maybe |= isUnknown(e);
         if (Retry.isFenced(e) || isOver(attempt, RELEASES_MAX, start) || (maybe && !exclusively)) {
+          lose(word);
           throw e;
         }
         worker.backoff().pauseBriefly(attempt);
       }
     }
+    lose(word);
   }
 
   /** Returns whether the verbs that failed may have taken effect anyway. */

@@ -2,15 +2,16 @@ package pando.baselines.deft;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 import pando.baselines.blink.BLinkServer;
 import pando.baselines.blink.IndexCache;
 import pando.fabric.Fabric;
+import pando.fabric.VerbCounters;
+import pando.fabric.memory.Closing;
 import pando.index.bugs.PlantedBug;
+import pando.index.pool.Catalogue;
 
-/**
- * One compute server of DEFT: its caches, free nodes, stamps and abandoned tickets, which its
- * sessions share.
- */
+/** One compute server of DEFT: its caches, free nodes and stamps, which its sessions share. */
 final class DeftServer extends BLinkServer {
   private static final int SYSTEM = 0xDEF7_0000;
   private static final int HASHED = 1 << 8;
@@ -30,26 +31,25 @@ final class DeftServer extends BLinkServer {
   final DeftLeafLayout leaves;
   final InnerLayout inners;
   final LockWords locks;
-  final AbandonedTickets abandoned = new AbandonedTickets();
+  final Drains drains;
 
   private final AtomicLong stamps;
 
+  /** Of the first compute server of a process. */
+  private @Nullable Drainer drainer;
+
+  /**
+   * Creates a compute server.
+   *
+   * @param drains of the process
+   */
   DeftServer(
       int number,
       Fabric fabric,
       DeftOptions options,
       DeftValidation validation,
-      RandomGenerator random) {
-    this(number, fabric, options, validation, random, new LockWords(fabric));
-  }
-
-  private DeftServer(
-      int number,
-      Fabric fabric,
-      DeftOptions options,
-      DeftValidation validation,
       RandomGenerator random,
-      LockWords locks) {
+      Drains drains) {
     super(
         number,
         system(options, validation),
@@ -61,7 +61,8 @@ final class DeftServer extends BLinkServer {
     this.validation = validation;
     this.inners = new InnerLayout(options.nodeBytes(), options.segments());
     this.leaves = new DeftLeafLayout(options.nodeBytes(), options.hashLeaves());
-    this.locks = locks;
+    this.locks = new LockWords(fabric);
+    this.drains = drains;
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.stamps =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
@@ -76,6 +77,36 @@ final class DeftServer extends BLinkServer {
         | (options.hashLeaves() ? HASHED : 0)
         | (options.sxLocks() ? SX : 0)
         | validation.number();
+  }
+
+  /** Takes part in drains for {@code count} compute servers of this process, from this one on. */
+  void takePartInDrains(Fabric fabric, int count) {
+    drainer = new Drainer(this, fabric, drains, number, count, this::gate);
+  }
+
+  @Override
+  protected void open(Catalogue catalogue, long root) {
+    if (drainer != null) {
+      drainer.join();
+    }
+  }
+
+  /** {@inheritDoc} Those of drains are no operation's: none. */
+  @Override
+  protected VerbCounters verbs() {
+    return new VerbCounters();
+  }
+
+  @Override
+  public void close() {
+    Drainer own = drainer;
+    Closing.all(
+        () -> {
+          if (own != null) {
+            own.leave();
+          }
+        },
+        super::close);
   }
 
   /** Returns a stamp that no leaf has had before. */

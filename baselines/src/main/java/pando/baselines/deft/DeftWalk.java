@@ -47,7 +47,8 @@ final class DeftWalk extends BLinkWalk {
                 fabric,
                 options.withCacheBytes(options.cacheBytesMin()),
                 validation,
-                worker.random())) {
+                worker.random(),
+                new Drains())) {
       DeftWalk walk = new DeftWalk(server, worker, message, entries);
       Catalogue catalogue = new Catalogue(worker, message, server.places, server.system);
       catalogue.checkClaimed(options.nodeBytes(), options.system());

@@ -75,6 +75,7 @@ final class DeftWorker extends HostedWorker {
     this.size = new BLinkSize(context, descent);
     this.shared = server.validation.allowsSharing() && server.options.sxLocks();
     this.cas16 = cas16;
+    locks.restBy(pass());
   }
 
   @Override

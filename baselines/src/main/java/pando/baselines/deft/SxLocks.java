@@ -2,9 +2,12 @@ package pando.baselines.deft;
 
 import org.jspecify.annotations.Nullable;
 import pando.baselines.deft.AbandonedTickets.Ticket;
+import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
+import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.session.Retry;
 
 /** DEFT's fair shared-exclusive locks. Each is taken by one masked FAA. */
 final class SxLocks extends DeftNodeLocks {
@@ -27,23 +30,30 @@ final class SxLocks extends DeftNodeLocks {
    * are at most 511 sessions on each of 64 compute servers, so at most 32,704 tickets are open.
    *
    * A session that gives up waiting cannot take its ticket back; it adds the ticket to the
-   * AbandonedTickets of its compute server. The compute server's next session that locks the same
-   * word in the same mode waits with that ticket instead of a new one, so that repeated timeouts do
-   * not increase the number of tickets. A waiter for the word releases abandoned tickets whose turn
+   * AbandonedTickets of its process. The process's next session that locks the same word in the
+   * same mode waits with that ticket instead of a new one, so that repeated timeouts do not
+   * increase the number of tickets. A waiter for the word releases abandoned tickets whose turn
    * has come, never earlier: a shared ticket released early would let an exclusive one in while
    * another shared one holds the lock. Other compute servers may wait for a word that no session
    * here locks again; so each session polls the word of some abandoned ticket now and then.
    *
    * If a list that takes a ticket fails, the word that its FAA has found shows that the ticket was
    * taken. If there is none and the outcome is unknown, the ticket may have been taken or not. To
-   * release a ticket that was not taken would let other sessions in too early, so it is never
-   * released; if it was taken, the lock stays locked, and waiters report its counters. The same
-   * holds for the release of a shared ticket. The release of an exclusive ticket is repeated, as
-   * X_CUR shows whether it took effect: only the ticket's holder can increase X_CUR past the
-   * ticket.
+   * release a ticket that was not taken would let other sessions in too early, so the ticket is
+   * lost: if it was taken, the lock stays locked. The same holds for the release of a shared
+   * ticket. The release of an exclusive ticket is repeated, as X_CUR shows whether it took effect:
+   * only the ticket's holder can increase X_CUR past the ticket.
+   *
+   * A session that has lost a ticket asks for a drain (see Drainer), which resets the word. Others
+   * that wait for the word meanwhile abandon their tickets and rest, and then take new ones.
    */
 
   private static final int EAGER = 1_000;
+
+  // What has ended a wait.
+  private static final int READ = 0;
+  private static final int WAITED = 1;
+  private static final int REST = 2;
 
   /** What is added to the number of a pause if twice as many exclusive tickets are earlier. */
   private static final int PAUSE_DOUBLING = 4;
@@ -53,36 +63,46 @@ final class SxLocks extends DeftNodeLocks {
   /** Number of lock operations to one poll of an abandoned ticket. */
   private static final int LOOK_PERIOD = 64;
 
+  private final Drains drains;
   private final AbandonedTickets abandoned;
   private int looks;
 
-  SxLocks(
-      LockWords words, AbandonedTickets abandoned, long waitNanos, Worker worker, long scratch) {
+  /** The exclusive ticket, or the next one when it was taken, of what has its turn. */
+  private int turn;
+
+  SxLocks(LockWords words, Drains drains, long waitNanos, Worker worker, long scratch) {
     super(words, waitNanos, worker, scratch);
-    this.abandoned = abandoned;
+    this.drains = drains;
+    this.abandoned = drains.abandoned;
   }
 
   @Override
   boolean take(long node, long word, boolean exclusively, VerbList reads) {
+    boolean read = awaitTurn(node, word, exclusively, reads);
+    hold(word, exclusively, turn);
+    return read;
+  }
+
+  /**
+   * Takes a ticket and waits for its {@link #turn}; returns whether the READs were done under the
+   * lock.
+   */
+  private boolean awaitTurn(long node, long word, boolean exclusively, VerbList reads) {
     Ticket other = abandoned.areThere() ? lookAfter(word, exclusively) : null;
     if (other != null) {
-      boolean read = await(node, word, exclusively, other.xTicket(), other.sTicket(), reads);
-      hold(word, exclusively, other.xTicket());
-      return read;
+      return await(node, word, exclusively, other.xTicket(), other.sTicket(), reads);
     }
     long addend = exclusively ? SxWord.TAKE_EXCLUSIVE : SxWord.TAKE_SHARED;
     long before;
     try {
       before = add(word, addend, reads);
     } catch (RuntimeException | Error e) {
-      keepTaken(word, addend);
+      keepTaken(word, addend, e);
       throw e;
     }
     boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
-    int xTicket = SxWord.xTicket(before);
-    boolean read = free || await(node, word, exclusively, xTicket, SxWord.sTicket(before), reads);
-    hold(word, exclusively, xTicket);
-    return read;
+    turn = SxWord.xTicket(before);
+    return free || await(node, word, exclusively, turn, SxWord.sTicket(before), reads);
   }
 
   /**
@@ -107,9 +127,13 @@ final class SxLocks extends DeftNodeLocks {
     return Words.get(worker.memory(), found) != SxWord.NONE;
   }
 
-  /** Keeps, after {@link #add} has failed, a ticket that was taken, to be released. */
-  private void keepTaken(long word, long addend) {
+  /**
+   * Keeps, after {@link #add} has failed, a ticket that was taken, to be released; loses one that
+   * may have been.
+   */
+  private void keepTaken(long word, long addend, Throwable failure) {
     if (!isTaken()) {
+      loseIfUnknown(word, failure);
       return;
     }
     long before = Words.get(worker.memory(), found);
@@ -127,10 +151,10 @@ final class SxLocks extends DeftNodeLocks {
     long word = word(place);
     long before = addUpgrade(place, word, reads);
     boolean free = SxWord.isFreeForUpgrade(before);
-    int xTicket = SxWord.xTicket(before);
+    turn = SxWord.xTicket(before);
     try {
-      boolean read = free || await(node, word, true, xTicket, SxWord.sTicket(before), reads);
-      holdExclusively(place, xTicket);
+      boolean read = free || await(node, word, true, turn, SxWord.sTicket(before), reads);
+      holdExclusively(place, turn);
       return read;
     } catch (RuntimeException | Error e) {
       // The shared ticket is released.
@@ -146,24 +170,36 @@ final class SxLocks extends DeftNodeLocks {
       if (isTaken() || isUnknown(e)) {
         // The shared ticket is released, or may be.
         forget(place);
-        keepTaken(word, SxWord.UPGRADE);
+        keepTaken(word, SxWord.UPGRADE, e);
       }
       throw e;
     }
   }
 
-  /** Waits for a ticket's turn; returns whether the READs were done under the lock. */
+  /**
+   * Waits for a ticket's turn; returns whether the READs were done under the lock. If locks are to
+   * be reset, rests meanwhile, and waits with another ticket.
+   */
   private boolean await(
       long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
+    int outcome;
     try {
-      return poll(node, word, exclusively, xTicket, sTicket, reads);
+      outcome = poll(node, word, exclusively, xTicket, sTicket, reads);
     } catch (RuntimeException | Error e) {
       abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
       throw e;
     }
+    if (outcome == REST) {
+      abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
+      rest();
+      return awaitTurn(node, word, exclusively, reads);
+    }
+    turn = xTicket;
+    return outcome == READ;
   }
 
-  private boolean poll(
+  /** Returns {@link #READ} or {@link #WAITED} if the turn has come, {@link #REST} if not. */
+  private int poll(
       long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
     long start = worker.nanoTime();
     boolean isNext = true;
@@ -172,10 +208,13 @@ final class SxLocks extends DeftNodeLocks {
       if (exclusively
           ? SxWord.mayEnterExclusive(value, xTicket, sTicket)
           : SxWord.mayEnterShared(value, xTicket)) {
-        return isNext;
+        return isNext ? READ : WAITED;
+      }
+      if (isRestAsked()) {
+        return REST;
       }
       settle(word, value);
-      if (isOver(attempt, EAGER, start)) {
+      if (isOver(attempt, EAGER, start) && !isDrainAsked(start)) {
         String wanted = ", wanted=" + (exclusively ? "exclusive" : "shared");
         String ticket = ", xTicket=" + xTicket + ", sTicket=" + sTicket;
         throw stayedLocked(node, word, SxWord.toString(value) + wanted + ticket, start);
@@ -188,6 +227,21 @@ final class SxLocks extends DeftNodeLocks {
     }
   }
 
+  /**
+   * Returns whether a word may stay locked because of a drain, even if that does not reset it:
+   * those who have their turn may rest.
+   */
+  private boolean isDrainAsked(long start) {
+    if (WaitLimit.LONG.isOver(worker.nanoTime() - start)) {
+      return false;
+    }
+    boolean asked = drains.asked() != DrainWords.NOWHERE || DrainWords.areToBeReset(worker, found);
+    if (asked) {
+      drains.wake();
+    }
+    return asked;
+  }
+
   private long readWith(long word, VerbList reads) {
     begin().read(word, found, Long.BYTES);
     return postWith(reads);
@@ -196,12 +250,21 @@ final class SxLocks extends DeftNodeLocks {
   @Override
   boolean tryTake(long word) {
     long value = read(word);
-    if (SxWord.isIdle(value) && addIfStill(word, value, SxWord.TAKE_EXCLUSIVE)) {
+    if (SxWord.isIdle(value) && takeIfStill(word, value)) {
       hold(word, true, SxWord.xTicket(value));
       return true;
     }
     settle(word, value);
     return false;
+  }
+
+  private boolean takeIfStill(long word, long value) {
+    try {
+      return addIfStill(word, value, SxWord.TAKE_EXCLUSIVE);
+    } catch (RuntimeException | Error e) {
+      loseIfUnknown(word, e);
+      throw e;
+    }
   }
 
   @Override
@@ -219,7 +282,9 @@ final class SxLocks extends DeftNodeLocks {
       return addIfStill(word(place), value, SxWord.UPGRADE);
     } catch (RuntimeException | Error e) {
       if (isUnknown(e)) {
+        long word = word(place);
         forget(place);
+        lose(word);
       }
       throw e;
     }
@@ -248,6 +313,32 @@ final class SxLocks extends DeftNodeLocks {
 
   private static long addendOfRelease(boolean exclusively) {
     return exclusively ? SxWord.LEAVE_EXCLUSIVE : SxWord.LEAVE_SHARED;
+  }
+
+  private void loseIfUnknown(long word, Throwable failure) {
+    if (isUnknown(failure)) {
+      lose(word);
+    }
+  }
+
+  /** Asks for the lock to be reset, once what this session did there takes no effect any more. */
+  @Override
+  void lose(long word) {
+    try {
+      Retry.untilDone(worker, () -> read(word));
+    } catch (RuntimeException | Error e) {
+      // The caller throws what has led here. What is unknown may take effect at any time.
+      drains.refuse();
+      return;
+    }
+    drains.ask(GlobalAddress.server(word));
+  }
+
+  /** {@inheritDoc} No drain may unlock them. */
+  @Override
+  public void keep() {
+    drains.refuse();
+    super.keep();
   }
 
   @Override

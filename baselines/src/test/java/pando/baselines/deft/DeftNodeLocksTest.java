@@ -31,13 +31,13 @@ class DeftNodeLocksTest {
   private static final int ROUNDS = 4_000;
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final AbandonedTickets abandoned = new AbandonedTickets();
+  private final Drains drains = new Drains();
   private final LockKit one = kit(1, false);
   private final LockKit two = kit(2, false);
   private final LockKit three = kit(3, false);
 
   private LockKit kit(int session, boolean casLocks) {
-    return new LockKit(fabric, abandoned, casLocks, NO_WAIT, 4, session);
+    return new LockKit(fabric, drains, casLocks, NO_WAIT, 4, session);
   }
 
   @AfterEach
@@ -100,7 +100,7 @@ class DeftNodeLocksTest {
     one.locks.unlock(NODE);
     assertThat(one.lockExclusive(NODE)).isTrue();
     one.locks.unlock(NODE);
-    assertThat(abandoned.areThere()).isFalse();
+    assertThat(drains.abandoned.areThere()).isFalse();
   }
 
   @Test
@@ -123,7 +123,7 @@ class DeftNodeLocksTest {
     assertThat(three.lockShared(NODE)).as("behind the one that gave up").isTrue();
     three.locks.unlock(NODE);
     assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
-    assertThat(abandoned.areThere()).isFalse();
+    assertThat(drains.abandoned.areThere()).isFalse();
   }
 
   @ParameterizedTest
@@ -216,7 +216,7 @@ class DeftNodeLocksTest {
     giveUpShared(three, NODE);
     giveUpExclusive(three, NODE);
     giveUpShared(two, NODE);
-    assertThat(abandoned.count()).as("one of each mode").isEqualTo(2);
+    assertThat(drains.abandoned.count()).as("one of each mode").isEqualTo(2);
     one.locks.unlock(NODE);
     assertThat(three.lockShared(NODE)).as("in place of the one that gave up").isTrue();
     three.locks.unlock(NODE);
@@ -228,14 +228,14 @@ class DeftNodeLocksTest {
   /** Other compute servers know nothing of the tickets that were given up here. */
   @Test
   void shouldLetGoForThoseElsewhere() {
-    try (LockKit elsewhere = new LockKit(fabric, new AbandonedTickets(), false, NO_WAIT, 5, 1)) {
+    try (LockKit elsewhere = new LockKit(fabric, new Drains(), false, NO_WAIT, 5, 1)) {
       assertThat(one.lockExclusive(NODE)).isTrue();
       giveUpShared(two, NODE);
       giveUpExclusive(three, NODE);
       one.locks.unlock(NODE);
       giveUpExclusive(elsewhere, NODE);
       assertThat(two.locks.tryExclusive(NODE)).as("settles, then there is another").isFalse();
-      assertThat(abandoned.areThere()).isFalse();
+      assertThat(drains.abandoned.areThere()).isFalse();
       assertThat(elsewhere.lockExclusive(NODE)).isTrue();
       elsewhere.locks.unlock(NODE);
       assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
@@ -254,7 +254,7 @@ class DeftNodeLocksTest {
       one.locks.unlock(other);
     }
     assertThat(SxWord.isIdle(one.word(NODE))).isTrue();
-    assertThat(abandoned.areThere()).isFalse();
+    assertThat(drains.abandoned.areThere()).isFalse();
   }
 
   @Test
@@ -269,10 +269,10 @@ class DeftNodeLocksTest {
       giveUpExclusive(three, node);
     }
     two.locks.settle();
-    assertThat(abandoned.count()).as("no turn has come").isEqualTo(10);
+    assertThat(drains.abandoned.count()).as("no turn has come").isEqualTo(10);
     nodes.forEach(one.locks::unlock);
     two.locks.settle();
-    assertThat(abandoned.areThere()).isFalse();
+    assertThat(drains.abandoned.areThere()).isFalse();
     assertThat(nodes).allSatisfy(node -> assertThat(SxWord.isIdle(one.word(node))).isTrue());
   }
 
@@ -399,7 +399,7 @@ class DeftNodeLocksTest {
     for (int thread = 0; thread < 4; thread++) {
       int session = thread;
       tasks.add(() -> {
-        try (LockKit kit = new LockKit(fabric, abandoned, casLocks, LONG_WAIT, 0, session)) {
+        try (LockKit kit = new LockKit(fabric, drains, casLocks, LONG_WAIT, 0, session)) {
           for (int i = 0; i < ROUNDS; i++) {
             takeTurn(kit, LockKit.node(i % 2), inside[i % 2], (i / 2 + session) % 5);
           }

@@ -25,7 +25,7 @@ final class LockKit implements AutoCloseable {
 
   LockKit(
       Fabric fabric,
-      AbandonedTickets abandoned,
+      Drains drains,
       boolean casLocks,
       long waitNanos,
       int computeServer,
@@ -35,8 +35,7 @@ final class LockKit implements AutoCloseable {
     worker = fabric.worker(memory);
     losses = new LossyWorker(worker);
     Worker lossy = losses.worker();
-    locks =
-        DeftNodeLocks.of(words, abandoned, casLocks, waitNanos, computeServer, session, lossy, 0);
+    locks = DeftNodeLocks.of(words, drains, casLocks, waitNanos, computeServer, session, lossy, 0);
   }
 
   /** Returns a node; those of different numbers differ. */

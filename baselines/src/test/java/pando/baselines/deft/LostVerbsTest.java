@@ -31,12 +31,12 @@ class LostVerbsTest {
   private static final long NO_WAIT = 1;
 
   private final Fabric fabric = Pools.open(1, 1 << 20, 1);
-  private final AbandonedTickets abandoned = new AbandonedTickets();
+  private final Drains drains = new Drains();
   private final LockKit one = kit(1, false);
   private final LockKit two = kit(2, false);
 
   private LockKit kit(int session, boolean casLocks) {
-    return new LockKit(fabric, abandoned, casLocks, NO_WAIT, 4, session);
+    return new LockKit(fabric, drains, casLocks, NO_WAIT, 4, session);
   }
 
   @AfterEach
@@ -187,7 +187,7 @@ class LostVerbsTest {
   @ValueSource(booleans = {false, true})
   void shouldReleaseATicketWhereTheReadsBehindItFail(boolean waits) {
     HookedFabric hooked = new HookedFabric(fabric);
-    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+    try (LockKit kit = new LockKit(hooked, drains, false, NO_WAIT, 4, 5)) {
       for (Access access : Access.values()) {
         boolean upgrades = access == Access.UPGRADE;
         if (upgrades) {
@@ -229,7 +229,7 @@ class LostVerbsTest {
   @Test
   void shouldStayAsItIsWhereAnUpgradeIsKnownToBeLost() {
     HookedFabric hooked = new HookedFabric(fabric);
-    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+    try (LockKit kit = new LockKit(hooked, drains, false, NO_WAIT, 4, 5)) {
       assertThat(kit.lockShared(NODE)).isTrue();
       hooked.hookNext(
           verbs -> verbs.kind(0) == Kind.MASKED_FAA,
@@ -246,7 +246,7 @@ class LostVerbsTest {
   @Test
   void shouldHandItsTicketOnWhereWaitingFails() {
     HookedFabric hooked = new HookedFabric(fabric);
-    try (LockKit kit = new LockKit(hooked, abandoned, false, NO_WAIT, 4, 5)) {
+    try (LockKit kit = new LockKit(hooked, drains, false, NO_WAIT, 4, 5)) {
       assertThat(one.lockExclusive(NODE)).isTrue();
       hooked.hookNext(
           verbs -> verbs.size() > 0 && verbs.kind(0) == Kind.READ,

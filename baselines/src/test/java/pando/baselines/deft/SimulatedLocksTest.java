@@ -241,28 +241,28 @@ class SimulatedLocksTest {
   private static int run(Trial trial) {
     Model[] models = new Model[trial.locks];
     Arrays.setAll(models, i -> new Model());
-    AbandonedTickets[] abandoned = new AbandonedTickets[COMPUTE_SERVERS];
-    Arrays.setAll(abandoned, i -> new AbandonedTickets());
+    Drains[] drains = new Drains[COMPUTE_SERVERS];
+    Arrays.setAll(drains, i -> new Drains());
     AtomicInteger failures = new AtomicInteger();
     for (int i = 0; i < CLIENTS; i++) {
       int number = i;
       spawn(
           trial,
-          abandoned,
+          drains,
           number,
           kit -> failures.addAndGet(new Client(trial, kit, models, number).run()));
     }
     trial.cluster.run(NANOS_MAX, EVENTS_MAX);
     // Each may wait for another compute server's.
-    for (int i = 0; i < SETTLES_MAX && areThere(abandoned); i++) {
-      spawn(trial, abandoned, i, SimulatedLocksTest::settle);
+    for (int i = 0; i < SETTLES_MAX && areThere(drains); i++) {
+      spawn(trial, drains, i, SimulatedLocksTest::settle);
       trial.cluster.run(NANOS_MAX, EVENTS_MAX);
     }
     return failures.get();
   }
 
-  private static boolean areThere(AbandonedTickets[] abandoned) {
-    return Arrays.stream(abandoned).anyMatch(AbandonedTickets::areThere);
+  private static boolean areThere(Drains[] drains) {
+    return Arrays.stream(drains).anyMatch(each -> each.abandoned.areThere());
   }
 
   private static void settle(LockKit kit) {
@@ -273,8 +273,7 @@ class SimulatedLocksTest {
     }
   }
 
-  private static void spawn(
-      Trial trial, AbandonedTickets[] abandoned, int number, Consumer<LockKit> body) {
+  private static void spawn(Trial trial, Drains[] drains, int number, Consumer<LockKit> body) {
     int server = number % COMPUTE_SERVERS;
     Fabric fabric = trial.cluster.fabric(server);
     trial
@@ -284,15 +283,14 @@ class SimulatedLocksTest {
             "client-" + number,
             () -> {
               try (LockKit kit =
-                  new LockKit(fabric, abandoned[server], false, trial.waitNanos, server, number)) {
+                  new LockKit(fabric, drains[server], false, trial.waitNanos, server, number)) {
                 body.accept(kit);
               }
             });
   }
 
   private static void checkIdle(Trial trial) {
-    try (LockKit kit =
-        new LockKit(trial.cluster.fabric(0), new AbandonedTickets(), false, LONG_WAIT, 0, 0)) {
+    try (LockKit kit = new LockKit(trial.cluster.fabric(0), new Drains(), false, LONG_WAIT, 0, 0)) {
       for (int i = 0; i < trial.locks; i++) {
         long word = kit.word(LockKit.node(i));
         assertThat(SxWord.isIdle(word)).as(SxWord.toString(word)).isTrue();
@@ -322,7 +320,7 @@ class SimulatedLocksTest {
     }
   }
 
-  /** Nobody waits as long as some stay inside, so that tickets are abandoned by the dozen. */
+  /** Nobody waits as long as some stay inside, so that tickets are drains by the dozen. */
   @ParameterizedTest(name = "seed={0} locks={1}")
   @CsvSource({"921, 1", "922, 2", "923, 5"})
   void shouldExcludeAndGoOnBehindThoseWhoGaveUp(long seed, int locks) {
@@ -364,7 +362,7 @@ class SimulatedLocksTest {
     long nanos = 5_000_000;
     long[] done = new long[1];
     try (Cluster cluster = new Cluster(options(Seeds.of(941), Set.of()))) {
-      AbandonedTickets abandoned = new AbandonedTickets();
+      Drains drains = new Drains();
       for (int i = 0; i < CLIENTS; i++) {
         int number = i;
         int server = i % COMPUTE_SERVERS;
@@ -375,7 +373,7 @@ class SimulatedLocksTest {
                 () -> {
                   try (LockKit kit =
                       new LockKit(
-                          cluster.fabric(server), abandoned, casLocks, LONG_WAIT, server, number)) {
+                          cluster.fabric(server), drains, casLocks, LONG_WAIT, server, number)) {
                     long node = LockKit.NODE;
                     for (; cluster.nanos() < nanos; done[0]++) {
                       if (exclusively) {

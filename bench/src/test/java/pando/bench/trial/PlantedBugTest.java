@@ -57,7 +57,8 @@ class PlantedBugTest {
   @CsvSource({
     "missing-validation,        dex, 2",
     "early-unlock,              dex, 2",
-    "fixed-version,             deft, 23",
+    "fixed-version,             deft, 83",
+    "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
     "burial-unlocked-alone,     rolex, 41",
     "orca-pin-skipped,          orca, 1",
@@ -141,10 +142,14 @@ class PlantedBugTest {
     /** Ends with 0 where a violation was found. */
     public static void main(String[] arguments) {
       Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.PAUSE);
-      if (System.getProperty("pando.plant", "").startsWith("fence")) {
+      String bug = System.getProperty("pando.plant", "");
+      if (bug.startsWith("fence")) {
         faults.add(Fault.FENCE);
       }
-      if (System.getProperty("pando.plant", "").startsWith("burial")) {
+      if (bug.startsWith("drain")) {
+        faults.add(Fault.RECONNECT);
+      }
+      if (bug.startsWith("burial")) {
         faults.add(Fault.CRASH_COMPUTE);
       }
       String system = arguments[0];

@@ -31,6 +31,9 @@ public final class PlantedBug {
   /** A DEFT leaf keeps its stamp when it is written as a whole. */
   public static final boolean FIXED_VERSION = PLANTED.equals("fixed-version");
 
+  /** A drain of DEFT does not wait for the operations behind one gate. */
+  public static final boolean GATE_NOT_AWAITED = PLANTED.equals("drain-gate-not-awaited");
+
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 

@@ -38,7 +38,8 @@ public abstract class GatedWorker {
     pass.exit();
   }
 
-  final Gate.Pass pass() {
+  /** Returns what an operation enters the gate by. */
+  protected final Gate.Pass pass() {
     return pass;
   }
 

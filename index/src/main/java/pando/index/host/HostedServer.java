@@ -223,6 +223,11 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
     return true;
   }
 
+  /** Returns the gate that operations enter. Another one may take its place before it is opened. */
+  protected final Gate gate() {
+    return gate;
+  }
+
   /** Makes a pass for a worker that is no session's, which {@link #forget(Gate.Pass)} ends. */
   protected final Gate.Pass pass(Worker worker) {
     return gate.pass(worker);

@@ -18,6 +18,7 @@ import pando.index.session.Retry;
  *   128  root          address of the root | its level in the 6 low bits; ORCA: of a table of roots
  *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | beside 8 | (low 8, owner 8) for each range
+ *  2048  drains        of DEFT: how its compute servers agree to reset locks
  * </pre>
  *
  * <p>The partition table is longer than what a READ transfers atomically; its checksum detects a
@@ -28,6 +29,9 @@ public final class Catalogue {
   private static final long ROOT = GlobalAddress.of(0, 128);
   static final long LOCK = GlobalAddress.of(0, 192);
   private static final long PARTITIONS = GlobalAddress.of(0, 256);
+
+  /** Where DEFT's compute servers agree to reset locks. */
+  public static final long DRAINS = GlobalAddress.of(0, 2048);
 
   /** Maximum number of levels of a tree. */
   public static final int LEVELS_MAX = 32;

@@ -75,6 +75,18 @@ final class ChangeLock {
     }
   }
 
+  /** Locks if no other change has the lock, or a process that is gone; returns whether it did. */
+  boolean tryLock() {
+    UNDER_WAY.add(word);
+    long found = worker.cas(Catalogue.LOCK, 0, word);
+    if (found != 0 && found != word && isGone(found)) {
+      found = worker.cas(Catalogue.LOCK, found, word) == found ? 0 : found;
+    }
+    // An attempt that was not answered may have locked.
+    held |= found == 0 || found == word;
+    return held;
+  }
+
   private boolean isGone(long holder) {
     long process = holder >>> CHANGE_BITS;
     return process == fabric.process() ? !UNDER_WAY.contains(holder) : fabric.isGone(process);

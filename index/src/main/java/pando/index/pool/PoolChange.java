@@ -52,6 +52,15 @@ public class PoolChange implements AutoCloseable {
     lock.lock();
   }
 
+  /**
+   * Locks the partition table until the change is closed, if no other change has the lock, or a
+   * process that is gone; returns whether it did. Can be called again.
+   */
+  public final boolean tryLock() {
+    locked = true;
+    return lock.tryLock();
+  }
+
   /** Returns the catalogue: the index's well-known words. */
   public final Catalogue catalogue() {
     return catalogue;

@@ -20,6 +20,7 @@ public final class Gate {
   private static final int OPEN = 0;
   private static final int SHUT = 1;
   private static final int CLOSED = 2;
+  private static final int SHUT_FOR_REST = 3;
 
   /** How long one thread alone may keep others waiting for those that are inside. */
   private static final long ALONE_NANOS_MAX = 10_000_000_000L;
@@ -52,6 +53,11 @@ public final class Gate {
     private final Gate gate;
     private final Worker worker;
     private volatile boolean waiting;
+
+    /**
+     * Whether the worker rests: it is inside, and counts as outside while the gate is shut for it.
+     */
+    private volatile boolean resting;
 
     @SuppressWarnings("unused") // Used through INSIDE.
     private boolean inside;
@@ -105,9 +111,37 @@ public final class Gate {
       return false;
     }
 
+    private boolean isInside() {
+      return (boolean) INSIDE.getVolatile(this);
+    }
+
     /** Leaves the gate. */
     public void exit() {
       INSIDE.setRelease(this, false);
+    }
+
+    /** Returns whether a worker inside is asked to rest. */
+    public boolean isRestAsked() {
+      return gate.state == SHUT_FOR_REST;
+    }
+
+    /**
+     * Rests until the gate is no longer shut for that. Called inside, by a worker that holds
+     * nothing that others wait for.
+     *
+     * @throws StalledException if the gate stays shut
+     */
+    public void rest() {
+      long start = 0;
+      // Looks at the gate after it has ended its rest: the gate may have been shut again.
+      for (int attempt = 0; isRestAsked(); attempt++) {
+        resting = true;
+        try {
+          start = pause(worker, attempt, start, "what sessions rest for does not end");
+        } finally {
+          resting = false;
+        }
+      }
     }
 
     /**
@@ -242,6 +276,24 @@ public final class Gate {
   }
 
   /**
+   * Shuts the gate so that no operation begins, and workers inside {@linkplain Pass#rest rest}
+   * where they can; returns whether it did. Does not wait: see {@link #isQuiet}.
+   */
+  public boolean tryShutForRest() {
+    return STATE.compareAndSet(this, OPEN, SHUT_FOR_REST);
+  }
+
+  /** Returns whether no worker is inside but those that rest. */
+  public synchronized boolean isQuiet() {
+    return passes.stream().allMatch(pass -> pass.resting || !pass.isInside());
+  }
+
+  /** Opens the gate after {@link #tryShutForRest}, unless it is closed. */
+  public void endRest() {
+    STATE.compareAndSet(this, SHUT_FOR_REST, OPEN);
+  }
+
+  /**
    * Closes the gate for good: all later operations are refused. Must be called while the gate is
    * shut, unless the operations inside fail in any case.
    *
@@ -261,11 +313,6 @@ public final class Gate {
   }
 
   private synchronized boolean isAnyInside() {
-    for (Pass pass : passes) {
-      if ((boolean) Pass.INSIDE.getVolatile(pass)) {
-        return true;
-      }
-    }
-    return false;
+    return passes.stream().anyMatch(Pass::isInside);
   }
 }

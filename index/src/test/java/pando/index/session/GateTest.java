@@ -59,6 +59,47 @@ class GateTest {
   }
 
   @Test
+  void shouldBeQuietWhereThoseInsideRest() {
+    boolean[] quiet = new boolean[1];
+    Gate.Pass pass =
+        gate.pass(
+            waiter(() -> {
+              quiet[0] = gate.isQuiet();
+              gate.endRest();
+            }));
+    pass.enter();
+    assertThat(pass.isRestAsked()).isFalse();
+    assertThat(gate.tryShutForRest()).isTrue();
+    assertThat(gate.tryShutForRest()).as("again").isFalse();
+    assertThat(gate.isQuiet()).isFalse();
+    assertThat(gate.pass(waiter()).tryEnter()).isFalse();
+    pass.rest();
+    assertThat(quiet).as("while it rests").containsExactly(true);
+    assertThat(pass.isRestAsked()).isFalse();
+    assertThat(gate.isQuiet()).as("it goes on").isFalse();
+    assertThatThrownBy(() -> gate.shut(waiter())).isInstanceOf(StalledException.class);
+    pass.exit();
+    assertThat(gate.isQuiet()).isTrue();
+  }
+
+  /** What else shuts the gate waits for those that rest, and lets them go on. */
+  @Test
+  void shouldGoOnWhereTheGateIsShutForSomethingElse() {
+    Gate.Pass pass =
+        gate.pass(
+            waiter(() -> {
+              gate.endRest();
+              assertThat(gate.tryShut(waiter(), 0)).isFalse();
+            }));
+    pass.enter();
+    assertThat(gate.tryShutForRest()).isTrue();
+    assertThatThrownBy(() -> gate.shut(waiter())).isInstanceOf(StalledException.class);
+    pass.rest();
+    pass.exit();
+    assertThat(gate.shut(waiter())).isTrue();
+  }
+
+  @Test
   void shouldLetOneThreadInWhileOthersWait() throws Exception {
     assertThat(gate.shutToOthers(waiter())).isTrue();
     Gate.Pass mine = gate.pass(waiter(() -> fail("waits")));
