@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -73,8 +74,8 @@ class DrainTest {
     }
   }
 
-  private static TreeMap<Long, Long> entries() {
-    TreeMap<Long, Long> entries = new TreeMap<>();
+  private static NavigableMap<Long, Long> entries() {
+    NavigableMap<Long, Long> entries = new TreeMap<>();
     LongStream.range(0, 400).forEach(i -> entries.put(i * 100, i));
     return entries;
   }
