@@ -77,7 +77,7 @@ final class ClusterRebuild implements Callable<Integer> {
 
   private static String text(Rebuild rebuild) {
     return rebuild.isAwaited()
-        ? "no generation begins before a rebuild: " + rebuild.why()
+        ? rebuild.problem()
         : "no generation has begun yet: see what the compute servers print";
   }
 }

@@ -183,12 +183,12 @@ final class MemoryServerCommand implements Callable<Integer> {
     return CommandLine.ExitCode.OK;
   }
 
-  private void serve(int its, String place, Runnable close) {
+  private void serve(int serverNumber, String place, Runnable close) {
     Runtime.getRuntime().addShutdownHook(new Thread(close, "memory-server-close"));
     PrintWriter out = spec.commandLine().getOut();
     out.printf(
         "memory server %d is ready at %s with %s for nodes; interrupt it to end it%n",
-        its, place, Numbers.size(size));
+        serverNumber, place, Numbers.size(size));
     out.flush();
   }
 

@@ -96,7 +96,7 @@ public final class ClusterState {
 
   /**
    * Writes the configuration of a generation, if there is none, this process leads, the pool is
-   * still that of its memory servers, and nobody has said anything else of the generation.
+   * still that of its memory servers, and the choice of its folder is unchanged.
    */
   boolean beginGeneration(
       Config config, Leadership leadership, List<PoolEntry> pool, Versioned<Rebuild> said) {
@@ -106,7 +106,7 @@ public final class ClusterState {
     Optional<Integer> version = lastConfigEntry().map(Versioned::version);
     writes.add(put(Folders.GENERATION, version, config.encode()));
     writes.add(put(Folders.REBUILD, said, Rebuild.NONE.encode()));
-    // A leader of the last generation may have written them behind its end.
+    // A leader of the last generation may have written them after its end.
     addDelete(Folders.ROUTES, writes);
     for (PoolEntry entry : pool) {
       Optional<Versioned<PoolEntry>> found = poolEntry(entry.number());
@@ -154,7 +154,7 @@ public final class ClusterState {
     return membership.commit(writes);
   }
 
-  /** Returns what a person has said, or has to say, of the next generation. */
+  /** Returns which data folder the next generation begins with, or why one must be chosen. */
   public Rebuild rebuild() {
     return rebuildEntry().value();
   }

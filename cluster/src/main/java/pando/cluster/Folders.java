@@ -8,7 +8,7 @@ import java.util.List;
  * <pre>
  *   config               what all servers need to agree on: written once, when the index is there
  *   generation           config of the last generation, where there are data folders; it may have ended
- *   rebuild              what a person has said, or has to say, of the next generation
+ *   rebuild              the data folder of the next generation, or why one must be chosen
  *   pool/N               memory server N: incarnation, address, bytes, state
  *   epochs/N             last epoch given to compute server N
  *   members/memory/N     announced by memory server N while it runs

@@ -4,7 +4,8 @@ import java.util.UUID;
 import pando.durable.ClusterFolder;
 
 /**
- * What a person has said, or has to say, of the next generation of a cluster with data folders.
+ * Which data folder the next generation of a cluster begins with, or why a person has to choose
+ * one.
  *
  * @param from number of the memory server with whose folder it begins, whatever that has; {@value
  *     #NEWEST} for the newest one
@@ -24,7 +25,7 @@ public record Rebuild(int from, UUID cluster, String why) {
   public static final Rebuild NONE = new Rebuild(NEWEST, NO_CLUSTER, "");
 
   /**
-   * Returns that the next generation begins with a memory server's folder.
+   * Returns the choice of a memory server's folder.
    *
    * @throws IllegalArgumentException if the memory server has none
    */
@@ -38,7 +39,7 @@ public record Rebuild(int from, UUID cluster, String why) {
     return new Rebuild(memoryServer, UUID.randomUUID(), "");
   }
 
-  /** Returns that no generation begins before a person asks for it. */
+  /** Returns that a choice is awaited. */
   static Rebuild awaited(String why) {
     int length = Math.min(why.length(), EntryWriter.TEXT_BYTES_MAX / 4);
     return new Rebuild(NEWEST, NO_CLUSTER, why.substring(0, length));
@@ -47,6 +48,11 @@ public record Rebuild(int from, UUID cluster, String why) {
   /** Returns whether no generation begins before a person asks for it. */
   public boolean isAwaited() {
     return !why.isEmpty();
+  }
+
+  /** Returns why no generation begins. Only if {@link #isAwaited}. */
+  public String problem() {
+    return "no generation begins before a rebuild: " + why;
   }
 
   byte[] encode() {

@@ -98,8 +98,8 @@ public interface IndexOptions extends ServedOptions {
    * <p>The pool keeps them, and an index that differs in one is refused. All other settings may
    * differ between processes, and affect only their speed. A compute server may live in one process
    * at a time; the caller must see to that, and that nothing of an earlier process takes effect any
-   * more. What an earlier one had left half done or locked is ended first ({@link
-   * RangeIndex#bury}).
+   * more. Changes that an earlier one left half done are ended first, and its locks are released
+   * ({@link RangeIndex#bury}).
    *
    * @param first number of the first compute server that lives here
    * @param count how many live here, at least 1

@@ -65,8 +65,8 @@ public interface RangeIndex extends Partitioned {
    * meanwhile. Sessions that wait for its locks go on afterwards. Can be done again where it fails.
    *
    * <p>A compute server that {@linkplain IndexOptions#join joins} buries earlier ones of its number
-   * by itself, and the heir of a range the one that had it. In DEFT all processes do it together,
-   * soon after this returns.
+   * by itself. The heir of a range buries the compute server that had it. In DEFT all processes do
+   * it together, soon after this returns.
    *
    * @throws IllegalArgumentException if the compute server lives in this process
    * @throws IllegalStateException if the index is closed

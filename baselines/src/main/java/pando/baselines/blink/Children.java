@@ -31,7 +31,7 @@ public final class Children {
     return child + 1 < count ? keys[child + 1] - 1 : high;
   }
 
-  /** Becomes the one child, the root, of what leads to it. */
+  /** Makes the root the only child, with all keys. */
   public void becomeRoot(long root) {
     low = Long.MIN_VALUE;
     high = Long.MAX_VALUE;

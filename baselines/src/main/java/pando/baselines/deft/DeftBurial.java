@@ -112,8 +112,7 @@ final class DeftBurial {
       readParent(address, level, low);
       readHeads();
       if (mendChildren(level - 1)) {
-        inners.arrange(memory, PARENT, children, 0, children.count);
-        nodes.write(PARENT);
+        rewriteParent();
       }
       if (address == first) {
         firstChild = ChildPointer.address(children.pointers[0]);
@@ -123,19 +122,23 @@ final class DeftBurial {
     return firstChild;
   }
 
-  /** READs an inner node and its children, and arranges it anew if it is locked. */
+  /** READs an inner node, and writes it anew if it is locked. */
   private void readParent(long address, int level, long low) {
     long word = server.locks.wordOf(address);
     worker.read(address, PARENT, nodeBytes);
     nodes.copyChildren(PARENT, children);
     worker.read(word, words, Long.BYTES);
     if (isLocked(words)) {
-      inners.arrange(memory, PARENT, children, 0, children.count);
-      nodes.write(PARENT);
+      rewriteParent();
     }
     if (nodes.checkHeld(address, level, low, PARENT) != DeftNodes.COVERS) {
       throw notExpected(address, low);
     }
+  }
+
+  private void rewriteParent() {
+    inners.arrange(memory, PARENT, children, 0, children.count);
+    nodes.write(PARENT);
   }
 
   private boolean isLocked(long local) {

@@ -191,7 +191,7 @@ final class DrainWords extends WorkerContext {
         reset(server);
       }
     }
-    // Behind the end, others may ask again.
+    // After the end, others may ask again.
     Retry.untilDone(worker, () -> worker.cas(ASKED, where, NOWHERE));
     writeDrain(round(), where, ENDED);
   }

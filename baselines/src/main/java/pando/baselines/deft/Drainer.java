@@ -218,7 +218,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
       }
       return;
     }
-    // If a change of the whole index has the gate, it is shut behind that.
+    // While a change of the whole index has the gate shut, this fails, and is tried again.
     shut = shut || gate.get().tryShutForRest();
     int round = words.round();
     if (shut && isQuiet() && quietRound != round) {

@@ -89,21 +89,26 @@ final class ShermanBurial {
   private Set<Long> held = new HashSet<>();
 
   /** The keys of the lost one's range; all keys without partitions. */
-  private long low = Long.MIN_VALUE;
+  private final long low;
 
-  private long high = Long.MAX_VALUE;
+  private final long high;
 
   /**
    * Prepares a burial.
    *
    * @param change has local memory of {@link #bytes}
    * @param server a compute server of this process, which writes nodes
+   * @param low first key of the lost one's range; without partitions, of all keys
+   * @param high last key of that range
    */
-  ShermanBurial(PoolChange change, ShermanServer server, Fabric fabric, int lost) {
+  ShermanBurial(
+      PoolChange change, ShermanServer server, Fabric fabric, int lost, long low, long high) {
     this.change = change;
     this.server = server;
     this.fabric = fabric;
     this.lost = lost;
+    this.low = low;
+    this.high = high;
     this.worker = change.worker();
     this.memory = worker.memory();
     this.layout = server.layout;
@@ -121,13 +126,6 @@ final class ShermanBurial {
   /** Returns the bytes of local memory that a burial needs. */
   static long bytes(BLinkLayout layout) {
     return (TOGETHER + 5L) * layout.nodeBytes();
-  }
-
-  /** Sets the range of the lost one, where each key has one compute server. */
-  ShermanBurial within(long lowOfLost, long highOfLost) {
-    low = lowOfLost;
-    high = highOfLost;
-    return this;
   }
 
   /** Buries the lost one. */

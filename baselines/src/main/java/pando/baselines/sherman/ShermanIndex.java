@@ -124,12 +124,11 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
 
   @Override
   protected void bury(PoolChange change, int lost) {
-    ShermanBurial burial = new ShermanBurial(change, servers().getFirst(), fabric(), lost);
-    if (options.isPartitioned()) {
-      Partitioning table = partitioning();
-      burial.within(table.lowOfServer(lost), table.highOfServer(lost));
-    }
-    burial.bury();
+    boolean isPartitioned = options.isPartitioned();
+    Partitioning table = partitioning();
+    long low = isPartitioned ? table.lowOfServer(lost) : Long.MIN_VALUE;
+    long high = isPartitioned ? table.highOfServer(lost) : Long.MAX_VALUE;
+    new ShermanBurial(change, servers().getFirst(), fabric(), lost, low, high).bury();
   }
 
   /** {@inheritDoc} The pool has all there is of them. */

@@ -320,7 +320,7 @@ class SimulatedLocksTest {
     }
   }
 
-  /** Nobody waits as long as some stay inside, so that tickets are drains by the dozen. */
+  /** Nobody waits as long as some stay inside, so tickets are abandoned by the dozen. */
   @ParameterizedTest(name = "seed={0} locks={1}")
   @CsvSource({"921, 1", "922, 2", "923, 5"})
   void shouldExcludeAndGoOnBehindThoseWhoGaveUp(long seed, int locks) {

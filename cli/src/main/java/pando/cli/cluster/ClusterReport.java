@@ -24,7 +24,8 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * How a cluster is.
  *
- * @param rebuild what a person has said, or has to say, of the next generation
+ * @param rebuild which data folder the next generation begins with, or why someone has to choose
+ *     one
  * @param leader number of the compute server that leads
  * @param routes which compute server serves which keys, once there is an index
  * @param changes those that are not over, and the last that are
@@ -79,7 +80,7 @@ public record ClusterReport(
             generation().map(number -> ", generation: " + number).orElse(""),
             leader.map(number -> "compute server " + number).orElse("none")));
     if (rebuild.isAwaited()) {
-      text.append(String.format("no generation begins before a rebuild: %s%n%n", rebuild.why()));
+      text.append(String.format("%s%n%n", rebuild.problem()));
     }
     TextTable memory = new TextTable(2, List.of("memory server", "address", "bytes", "state"));
     for (PoolEntry entry : memoryServers) {

@@ -178,7 +178,7 @@ public final class WatchedCluster implements Watched, AutoCloseable {
       all.add("no compute server has made the index yet");
     }
     if (report.rebuild().isAwaited()) {
-      all.add("no generation begins before a rebuild: " + report.rebuild().why());
+      all.add(report.rebuild().problem());
     }
     unserved(report)
         .forEach(route -> all.add("nobody serves the range of compute server " + route.owner()));

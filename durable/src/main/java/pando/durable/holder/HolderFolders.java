@@ -30,8 +30,8 @@ import pando.journal.EntryStream;
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer, and a
  * {@link DataFolderException} where it has no folder or cannot use it; then the generation has not
  * begun. Constructors throw {@link IllegalStateException} if one was begun since the holders have
- * started: they have to start again. Where the entries cannot be read, it is a {@link
- * DamagedFolderException}: that they can be takes a person.
+ * started: they have to start again. If the entries cannot be read, it is a {@link
+ * DamagedFolderException}: a person has to restore the folder, or choose another one.
  */
 public final class HolderFolders implements EntryStream {
   /*
@@ -43,8 +43,8 @@ public final class HolderFolders implements EntryStream {
    * The folder that is read is the newest one; an older one of the same cluster is replaced. Nobody
    * knows whether that is right where folders are of different clusters, or the newest one is
    * damaged or away. Then a person says which one counts. It is read to its end before the files of
-   * the other one are set aside. They are set aside once for each such word, however often the
-   * generation is tried, as the word has an id: that of the cluster that begins by it. It is the
+   * the other one are set aside. They are set aside once for each choice, however often the
+   * generation is tried: the choice has an id, which becomes that of the cluster. It is the
    * last one to begin, so it is the same in each attempt.
    */
 

@@ -53,7 +53,7 @@ final class LogPump {
   /** The holders in force that this one knows. */
   private volatile int force;
 
-  /** What the holder has said if its disk has no room; {@code null} if it has. */
+  /** What the holder answers if its disk has no room; {@code null} if it has. */
   private volatile @Nullable LogFullException full;
 
   // Of the task.

@@ -611,7 +611,7 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
    */
   protected void bury(PoolChange change, int lost) {}
 
-  /** Buries a compute server, unless others have had its whole range since it was buried. */
+  /** Buries a compute server, unless it has no range: the one that took it over has buried it. */
   final void buryServer(PoolChange change, int lost) {
     if (!options.isPartitioned() || partitioning().hasServer(lost)) {
       bury(change, lost);

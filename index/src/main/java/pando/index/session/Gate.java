@@ -55,7 +55,8 @@ public final class Gate {
     private volatile boolean waiting;
 
     /**
-     * Whether the worker rests: it is inside, and counts as outside while the gate is shut for it.
+     * Whether the worker rests. It is inside, but counts as outside while the gate is shut for
+     * rest.
      */
     private volatile boolean resting;
 
@@ -137,7 +138,7 @@ public final class Gate {
       for (int attempt = 0; isRestAsked(); attempt++) {
         resting = true;
         try {
-          start = pause(worker, attempt, start, "what sessions rest for does not end");
+          start = pause(worker, attempt, start, "sessions rest, and the gate does not open");
         } finally {
           resting = false;
         }

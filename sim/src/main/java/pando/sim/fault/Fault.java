@@ -67,7 +67,8 @@ public enum Fault {
   /** A memory server dies and comes back with empty memory. Once in a run. */
   WIPE_MEMORY(0.0002, 10_000_000),
   /**
-   * A memory server dies for good. Of clusters alone, once in a run; its probability is per verb.
+   * A memory server dies; with data folders another one takes its place. Of clusters alone, once in
+   * a run; its probability is per verb.
    */
   LOSE_MEMORY(0.00015, 0),
   /**
