@@ -113,7 +113,12 @@ public final class ClusterState {
       if (found.filter(now -> now.value().incarnation() == entry.incarnation()).isEmpty()) {
         return false;
       }
-      writes.add(new Write.Check(Folders.of(Folders.POOL, entry.number()), found.get().version()));
+      // A Set, so that one that has started meanwhile, and read it before, is refused.
+      writes.add(
+          put(
+              Folders.of(Folders.POOL, entry.number()),
+              found.map(Versioned::version),
+              entry.encode()));
     }
     return membership.commit(writes);
   }
@@ -147,7 +152,7 @@ public final class ClusterState {
       return false;
     }
     List<Write> writes = new ArrayList<>(more);
-    addDelete(Folders.CONFIG, writes);
+    seen.ifPresent(_ -> addDelete(Folders.CONFIG, writes));
     addDelete(Folders.ROUTES, writes);
     addDeletes(Folders.POOL, writes);
     addDeletes(Folders.CHANGES, writes);
@@ -205,6 +210,13 @@ public final class ClusterState {
     if (log != LogMode.DATA) {
       throw new ClusterException(
           "the cluster has no data folders to begin with: log=%s".formatted(log));
+    }
+    int before = rebuild().from();
+    if (from != Rebuild.NEWEST && before != Rebuild.NEWEST && before != from) {
+      throw new ClusterException(
+          ("a rebuild from memory server %s is under way, so the folder of memory server %s may"
+                  + " have its entries already; its own files are then in replaced-by-... there")
+              .formatted(before, from));
     }
     return from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
   }

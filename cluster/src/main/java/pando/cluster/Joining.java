@@ -94,11 +94,13 @@ final class Joining {
         host,
         state.membership(),
         settings.startWait(),
-        () -> state.pool().size() >= needed && state.memoryServers().size() >= needed,
+        () -> {
+          pool = state.pool();
+          return pool.size() >= needed && state.memoryServers().size() >= needed;
+        },
         () ->
             "memory servers are missing: needed=%s, running=%s, pool=%s"
                 .formatted(needed, state.memoryServers(), state.pool()));
-    pool = state.pool();
     if (pool.size() != needed || pool.getLast().number() != needed - 1) {
       throw new ClusterException(
           "not the memory servers that are expected, numbered from 0: needed="
@@ -243,7 +245,7 @@ final class Joining {
     if (settings.config().log() == LogMode.DATA) {
       return beginGeneration(fabric, leadership.get());
     }
-    if (state.generation() > 0 || state.rebuildEntry().version() >= 0) {
+    if (state.generation() > 0 || state.rebuild().isMade()) {
       throw new ClusterException(
           "the cluster has data folders: start compute servers with their log there");
     }

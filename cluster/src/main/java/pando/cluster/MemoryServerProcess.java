@@ -108,7 +108,7 @@ public final class MemoryServerProcess implements AutoCloseable {
         PoolEntry entry =
             new PoolEntry(number, incarnation, server.place(), bytes, ServerState.SERVING);
         if (!state.announceMemory(entry, before)) {
-          throw new ClusterException("another memory server took this number meanwhile: " + entry);
+          throw new WaitOverException("the pool changed meanwhile; start again: " + entry);
         }
         MemoryServerProcess process = new MemoryServerProcess(host, membership, server, entry);
         process.keeper.start();

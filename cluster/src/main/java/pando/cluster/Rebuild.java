@@ -45,6 +45,11 @@ public record Rebuild(int from, UUID cluster, String why) {
     return new Rebuild(NEWEST, NO_CLUSTER, why.substring(0, length));
   }
 
+  /** Returns whether a person has chosen a folder, or has to. */
+  boolean isMade() {
+    return from != NEWEST || isAwaited();
+  }
+
   /** Returns whether no generation begins before a person asks for it. */
   public boolean isAwaited() {
     return !why.isEmpty();

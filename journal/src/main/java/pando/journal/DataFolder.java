@@ -111,6 +111,10 @@ public final class DataFolder implements AutoCloseable {
     }
     removeLeftovers(disk, manifest);
     LogTail tail = LogTail.open(disk, manifest);
+    if (!tail.saysClosed() && !manifest.equals(manifest.cut())) {
+      manifest = manifest.cut();
+      storeIfThereIsRoom(disk, manifest);
+    }
     DataFolder opened = new DataFolder(disk, options, unlock, manifest, tail);
     int lost = tail.recordsBehind();
     if (lost > 0) {
@@ -129,6 +133,17 @@ public final class DataFolder implements AutoCloseable {
     } catch (Throwable e) {
       Closing.after(e, opened::closeTail);
       throw e;
+    }
+  }
+
+  /** If the disk is full, the next start finds out again what it says. */
+  private static void storeIfThereIsRoom(Disk disk, Manifest manifest) throws IOException {
+    try {
+      manifest.store(disk);
+    } catch (ForceFailedException e) {
+      throw e;
+    } catch (IOException e) {
+      LOG.log(Level.WARNING, "the manifest cannot be written yet: folder={0}, cause={1}", disk, e);
     }
   }
 
@@ -275,6 +290,14 @@ public final class DataFolder implements AutoCloseable {
     return manifest().generation();
   }
 
+  /**
+   * Returns whether the generation's log was not closed in order: the folder may lack what was not
+   * forced to the disk.
+   */
+  public boolean isCut() {
+    return manifest().isCut();
+  }
+
   /** Returns the id of the cluster that has its entries; zeros if none has. */
   public UUID cluster() {
     return manifest().cluster();
@@ -386,11 +409,11 @@ public final class DataFolder implements AutoCloseable {
     }
   }
 
-  /** Puts a file in place of all that was logged up to its end. */
-  void finish(Manifest.Sorted base) throws IOException {
+  /** Puts a file in place of all that was logged up to its end, and changes the manifest else. */
+  void finish(Manifest.Sorted base, UnaryOperator<Manifest> more) throws IOException {
     List<Manifest.Sorted> unused = List.of(base);
     try {
-      unused = change(its -> its.loaded(base)).sorted();
+      unused = change(its -> more.apply(its.loaded(base))).sorted();
     } finally {
       unused.forEach(files::remove);
     }

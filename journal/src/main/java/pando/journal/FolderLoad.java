@@ -2,6 +2,8 @@ package pando.journal;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,12 +67,21 @@ public final class FolderLoad implements AutoCloseable {
    *     or the new entries
    */
   public void finish() {
+    finish(its -> its);
+  }
+
+  /** As {@link #finish()}, and makes them those of a generation of a cluster at the same time. */
+  public void finish(UUID cluster, long generation) {
+    finish(its -> its.withGeneration(cluster, generation));
+  }
+
+  private void finish(UnaryOperator<Manifest> more) {
     end();
     Manifest.Sorted its = base;
     if (its == null) {
       throw new IllegalStateException("the load has failed before: folder=" + folder);
     }
-    run(() -> folder.finish(its));
+    run(() -> folder.finish(its, more));
   }
 
   private void run(CallersWork.FileWork work) {

@@ -32,6 +32,9 @@ final class LogTail implements AutoCloseable {
   private long behind;
   private boolean isClosed;
 
+  /** Whether the last record says that the log was closed. */
+  private boolean saysClosed;
+
   /**
    * The records of a segment.
    *
@@ -141,7 +144,8 @@ final class LogTail implements AutoCloseable {
       walk.toEnd();
       Part part = new Part(segment, walk.end());
       parts.add(part);
-      isClosed = walk.hasRecord() ? walk.kind() == RecordFormat.CLOSED : parts.size() == 1;
+      saysClosed = walk.hasRecord() && walk.kind() == RecordFormat.CLOSED;
+      isClosed = walk.hasRecord() ? saysClosed : parts.size() == 1;
       if (part.end() < segment.bytes()) {
         checkEnd(part, synced, witness);
         return;
@@ -189,6 +193,11 @@ final class LogTail implements AutoCloseable {
   /** Returns whether the log was closed: it has a record that says so, or no record at all. */
   boolean isClosed() {
     return parts.isEmpty() || isClosed;
+  }
+
+  /** Returns whether the log has a record that says that it was closed, or there is no log. */
+  boolean saysClosed() {
+    return parts.isEmpty() || saysClosed;
   }
 
   /**

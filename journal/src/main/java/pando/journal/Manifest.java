@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * id 5f0c...                                       a UUID, which all its files have
  * kind words                                       or byte-strings
  * codecs strings longs                             of the map without a name; not there before it is
- * cluster 9b2f... generation 7                     whose entries these are; left out if no cluster's
+ * cluster 9b2f... generation 7 cut                 whose entries these are; left out if no cluster's
  * sorted 7 0 1a2b3c00 1000000 sha256=...           number, lsns from and to, entries, its footer's sum
  * log-from 1a2b3c00 begun                          what is below is in the sorted files; a segment is there
  * crc32c 9e107d9d                                  of all lines above
@@ -40,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * @param codecs their names, one space between them; empty if there are none yet
  * @param cluster whose entries these are; {@link #NO_CLUSTER} if it is none's
  * @param generation of the cluster; 0 if it is none's
+ * @param isCut whether the log was not closed in order since the generation began: it may lack what
+ *     was not forced
  * @param sorted the sorted files, oldest first
  * @param logFrom place where the first segment of the log begins
  * @param hasBegun whether that segment is there
@@ -50,6 +52,7 @@ record Manifest(
     String codecs,
     UUID cluster,
     long generation,
+    boolean isCut,
     List<Sorted> sorted,
     long logFrom,
     boolean hasBegun) {
@@ -62,6 +65,7 @@ record Manifest(
   private static final int HEX = 16;
   private static final String BEGUN = " begun";
   private static final String GENERATION = " generation ";
+  private static final String CUT = " cut";
 
   /** In place of a cluster's id. */
   static final UUID NO_CLUSTER = new UUID(0, 0);
@@ -106,7 +110,8 @@ record Manifest(
 
   /** Returns the manifest of a folder that has no entries. */
   static Manifest ofNewFolder(String kind) {
-    return new Manifest(UUID.randomUUID(), kind, "", NO_CLUSTER, 0, List.of(), FIRST_PLACE, false);
+    return new Manifest(
+        UUID.randomUUID(), kind, "", NO_CLUSTER, 0, false, List.of(), FIRST_PLACE, false);
   }
 
   /** As {@link #ofNewFolder(String)}, with codecs, unless there are none. */
@@ -127,7 +132,7 @@ record Manifest(
 
   /** Returns this with other sorted files, and the place where the log goes on behind them. */
   Manifest with(List<Sorted> files, long newLogFrom, boolean isThere) {
-    return new Manifest(id, kind, codecs, cluster, generation, files, newLogFrom, isThere);
+    return new Manifest(id, kind, codecs, cluster, generation, isCut, files, newLogFrom, isThere);
   }
 
   /** Returns this with a file of all entries, and without a log. */
@@ -190,7 +195,7 @@ record Manifest(
           "no names of codecs, which are one line without white space around it: codecs="
               + names.replaceAll("\\p{Cntrl}", "?"));
     }
-    return new Manifest(id, kind, names, cluster, generation, sorted, logFrom, hasBegun);
+    return new Manifest(id, kind, names, cluster, generation, isCut, sorted, logFrom, hasBegun);
   }
 
   /** Returns this as that of no cluster. */
@@ -198,9 +203,15 @@ record Manifest(
     return withGeneration(NO_CLUSTER, 0);
   }
 
-  /** Returns this as that of a generation. */
+  /** Returns this as that of a generation that begins with its entries. */
   Manifest withGeneration(UUID ofCluster, long next) {
-    return new Manifest(id, kind, codecs, ofCluster, next, sorted, logFrom, hasBegun);
+    return new Manifest(id, kind, codecs, ofCluster, next, false, sorted, logFrom, hasBegun);
+  }
+
+  /** Returns this where the log was not closed in order, if it is a cluster's. */
+  Manifest cut() {
+    return new Manifest(
+        id, kind, codecs, cluster, generation, generation > 0, sorted, logFrom, hasBegun);
   }
 
   /**
@@ -234,7 +245,7 @@ record Manifest(
     }
     if (generation > 0) {
       text.append("cluster ").append(cluster);
-      text.append(GENERATION).append(generation).append('\n');
+      text.append(GENERATION).append(generation).append(isCut ? CUT : "").append('\n');
     }
     sorted.forEach(file -> text.append(file.line()).append('\n'));
     text.append("log-from ").append(Long.toHexString(logFrom));
@@ -295,6 +306,7 @@ record Manifest(
     String codecs = "";
     UUID cluster = NO_CLUSTER;
     long generation = 0;
+    boolean isCut = false;
     List<Sorted> sorted = new ArrayList<>();
     long logFrom = -1;
     boolean hasBegun = false;
@@ -308,7 +320,9 @@ record Manifest(
         case "cluster" -> {
           int end = value.indexOf(GENERATION);
           cluster = UUID.fromString(value.substring(0, end));
-          generation = Long.parseLong(value.substring(end + GENERATION.length()));
+          isCut = value.endsWith(CUT);
+          int behind = value.length() - (isCut ? CUT.length() : 0);
+          generation = Long.parseLong(value.substring(end + GENERATION.length(), behind));
         }
         case "sorted" -> sorted.add(sorted(value.split(" ", -1)));
         case "log-from" -> {
@@ -329,7 +343,7 @@ record Manifest(
     if (id == null || kind.isEmpty() || logFrom < from) {
       throw new IllegalArgumentException("lines are missing: log-from=" + logFrom);
     }
-    return new Manifest(id, kind, codecs, cluster, generation, sorted, logFrom, hasBegun);
+    return new Manifest(id, kind, codecs, cluster, generation, isCut, sorted, logFrom, hasBegun);
   }
 
   private static Sorted sorted(String[] words) {

@@ -1,7 +1,9 @@
 package pando.baselines.deft;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.GlobalAddress;
@@ -16,6 +18,9 @@ final class AbandonedTickets {
   static final long NONE = -1;
 
   private final Queue<Ticket> tickets = new ArrayDeque<>();
+
+  /** Tickets whose words are reset by the round of a drain, unless that is given up. */
+  private final List<Ticket> aside = new ArrayList<>();
 
   private volatile int count;
 
@@ -90,22 +95,34 @@ final class AbandonedTickets {
     return first.word;
   }
 
-  /**
-   * Forgets the tickets whose words are reset.
-   *
-   * @return where there were some: see {@link DrainWords}
-   */
-  synchronized int forget(int where) {
-    int left = DrainWords.NOWHERE;
+  /** Sets the tickets aside whose words a round of a drain resets. */
+  synchronized void setAside(int where) {
     for (Iterator<Ticket> all = tickets.iterator(); all.hasNext(); ) {
       Ticket ticket = all.next();
-      int server = GlobalAddress.server(ticket.word);
-      if (DrainWords.includes(where, server)) {
-        remove(all, ticket);
-        left = DrainWords.both(left, DrainWords.at(server));
+      if (DrainWords.includes(where, GlobalAddress.server(ticket.word))) {
+        aside.add(remove(all, ticket));
       }
     }
-    return left;
+  }
+
+  /** Takes the tickets back that were set aside: the round was given up. */
+  synchronized void takeBack() {
+    aside.forEach(this::add);
+    aside.clear();
+  }
+
+  /**
+   * Forgets the tickets that were set aside.
+   *
+   * @return where their words are: see {@link DrainWords}
+   */
+  synchronized int forgetAside() {
+    int where = DrainWords.NOWHERE;
+    for (Ticket ticket : aside) {
+      where = DrainWords.both(where, DrainWords.at(GlobalAddress.server(ticket.word)));
+    }
+    aside.clear();
+    return where;
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // Written under the monitor alone.

@@ -51,6 +51,7 @@ final class CasLocks extends DeftNodeLocks {
         forget(place);
         rest();
         place = hold(word, true, 0);
+        start = worker.nanoTime();
       }
       worker.backoff().pause(Math.min(attempt >> 8, PAUSE_MAX));
       if (isOver(attempt, EAGER, start)) {

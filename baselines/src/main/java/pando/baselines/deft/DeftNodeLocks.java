@@ -237,6 +237,11 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
     return pass != null && pass.isRestAsked();
   }
 
+  /** Returns whether a change of the whole index waits for the sessions inside. */
+  final boolean isGateShut() {
+    return pass != null && pass.isShut();
+  }
+
   /** Rests until locks are reset. The session holds none. */
   final void rest() {
     Objects.requireNonNull(pass).rest();

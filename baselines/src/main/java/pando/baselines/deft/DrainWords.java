@@ -273,7 +273,17 @@ final class DrainWords extends WorkerContext {
       ask(AFTER_DEATH);
       // One that is under way would not mend nodes, and one that was given up need not wait.
       writeDrain(round(), where(), ENDED);
-      leave(number, 1);
+      leaveAllOf(joinedWord(number) >>> ROUND_BITS);
+    }
+  }
+
+  /** The process has died as a whole. */
+  private void leaveAllOf(long process) {
+    for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
+      lookAtJoined();
+      if (joinedWord(number) >>> ROUND_BITS == process) {
+        leave(number, 1);
+      }
     }
   }
 

@@ -78,7 +78,9 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
   private final Supplier<Gate> gate;
   private final int first;
   private final int count;
-  private boolean joined;
+
+  /** Set last, by the thread that joins; the task does nothing before. */
+  private volatile boolean joined;
 
   // Of the task.
 
@@ -127,10 +129,10 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     if (!joined) {
       try (DrainWords words = new DrainWords(fabric)) {
         words.join(first, count);
-        joined = true;
         words.look();
         // No operation here meets what a dead one left half done.
         shut = words.isDeathAsked() && gate.get().tryShutForRest();
+        joined = true;
       }
       wake();
     }
@@ -143,8 +145,8 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     if (joined && !drains.areRefused()) {
       joined = false;
       try (DrainWords words = new DrainWords(fabric)) {
-        int left = drains.abandoned.forget(DrainWords.EVERYWHERE);
-        words.ask(DrainWords.both(drains.asked(), left));
+        drains.abandoned.setAside(DrainWords.EVERYWHERE);
+        words.ask(DrainWords.both(drains.asked(), drains.abandoned.forgetAside()));
         words.leave(first, count);
       }
     }
@@ -164,6 +166,9 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
 
   @Override
   protected boolean step() {
+    if (!joined) {
+      return false;
+    }
     attempt(this::look);
     if (shut || leads) {
       context().worker.backoff().pause(looks++);
@@ -207,10 +212,14 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
 
   private void takePart(DrainWords words) {
     if (drains.areRefused()) {
-      open();
       words.sayRefused(first, count);
+      // The one that leads may have read before that this process is quiet.
+      if (!words.isUnderWay() || quietRound != words.round()) {
+        open();
+      }
       return;
     }
+    endQuiet(words);
     if (!words.isUnderWay()) {
       noteGivenUp(words);
       if (!words.isDeathAsked()) {
@@ -226,11 +235,29 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
       // Sessions may have asked before they left the gate, or refused.
       sayAsked(words);
       if (!drains.areRefused()) {
-        drains.abandoned.forget(where);
+        drains.abandoned.setAside(where);
         words.sayQuiet(first, count, round);
         quietRound = round;
       }
     }
+  }
+
+  /** Settles the tickets of the round that this process was quiet in, once that is over. */
+  private void endQuiet(DrainWords words) {
+    int round = words.round();
+    if (quietRound == NONE || (quietRound == round && words.isUnderWay())) {
+      return;
+    }
+    if (quietRound == round && words.isGivenUp()) {
+      drains.abandoned.takeBack();
+    } else {
+      int where = drains.abandoned.forgetAside();
+      if (quietRound != round && where != DrainWords.NOWHERE) {
+        // Nobody knows here what became of it.
+        words.ask(where);
+      }
+    }
+    quietRound = NONE;
   }
 
   private boolean isQuiet() {
@@ -298,15 +325,16 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
 
   private void goOn(DrainWords words, PoolChange held) {
     words.lookAtJoined();
-    if (words.isInVain() || isLate()) {
-      words.giveUp();
-      endLead();
-    } else if (words.areAllQuiet()) {
+    // In this order: a round whose reset has begun is not given up.
+    if (words.areAllQuiet()) {
       if (words.where() == DrainWords.AFTER_DEATH) {
         new DeftBurial(held, server).bury();
       }
       words.resetAndEnd();
       countDone();
+      endLead();
+    } else if (words.isInVain() || isLate()) {
+      words.giveUp();
       endLead();
     }
   }

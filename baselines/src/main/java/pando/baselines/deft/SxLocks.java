@@ -88,9 +88,20 @@ final class SxLocks extends DeftNodeLocks {
    * lock.
    */
   private boolean awaitTurn(long node, long word, boolean exclusively, VerbList reads) {
+    long since = worker.nanoTime();
+    int outcome = tryTurn(node, word, exclusively, reads, since);
+    while (outcome == REST) {
+      rest();
+      outcome = tryTurn(node, word, exclusively, reads, since);
+    }
+    return outcome == READ;
+  }
+
+  /** Takes a ticket and waits for its turn; returns what has ended the wait. */
+  private int tryTurn(long node, long word, boolean exclusively, VerbList reads, long since) {
     Ticket other = abandoned.areThere() ? lookAfter(word, exclusively) : null;
     if (other != null) {
-      return await(node, word, exclusively, other.xTicket(), other.sTicket(), reads);
+      return await(node, word, exclusively, other.xTicket(), other.sTicket(), reads, since);
     }
     long addend = exclusively ? SxWord.TAKE_EXCLUSIVE : SxWord.TAKE_SHARED;
     long before;
@@ -102,7 +113,7 @@ final class SxLocks extends DeftNodeLocks {
     }
     boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
     turn = SxWord.xTicket(before);
-    return free || await(node, word, exclusively, turn, SxWord.sTicket(before), reads);
+    return free ? READ : await(node, word, exclusively, turn, SxWord.sTicket(before), reads, since);
   }
 
   /**
@@ -153,7 +164,7 @@ final class SxLocks extends DeftNodeLocks {
     boolean free = SxWord.isFreeForUpgrade(before);
     turn = SxWord.xTicket(before);
     try {
-      boolean read = free || await(node, word, true, turn, SxWord.sTicket(before), reads);
+      boolean read = free || awaitUpgrade(node, word, SxWord.sTicket(before), reads);
       holdExclusively(place, turn);
       return read;
     } catch (RuntimeException | Error e) {
@@ -161,6 +172,15 @@ final class SxLocks extends DeftNodeLocks {
       forget(place);
       throw e;
     }
+  }
+
+  private boolean awaitUpgrade(long node, long word, int sTicket, VerbList reads) {
+    int outcome = await(node, word, true, turn, sTicket, reads, worker.nanoTime());
+    if (outcome == REST) {
+      rest();
+      return awaitTurn(node, word, true, reads);
+    }
+    return outcome == READ;
   }
 
   private long addUpgrade(int place, long word, VerbList reads) {
@@ -177,30 +197,41 @@ final class SxLocks extends DeftNodeLocks {
   }
 
   /**
-   * Waits for a ticket's turn; returns whether the READs were done under the lock. If locks are to
-   * be reset, rests meanwhile, and waits with another ticket.
+   * Waits for a ticket's turn; returns what has ended the wait. If it is {@link #REST}, or this
+   * fails, the ticket is abandoned.
+   *
+   * @param since when the session began to wait, with this ticket or others before it
    */
-  private boolean await(
-      long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
-    int outcome;
+  private int await(
+      long node,
+      long word,
+      boolean exclusively,
+      int xTicket,
+      int sTicket,
+      VerbList reads,
+      long since) {
+    boolean hasTurn = false;
     try {
-      outcome = poll(node, word, exclusively, xTicket, sTicket, reads);
-    } catch (RuntimeException | Error e) {
-      abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
-      throw e;
+      int outcome = poll(node, word, exclusively, xTicket, sTicket, reads, since);
+      hasTurn = outcome != REST;
+      turn = hasTurn ? xTicket : turn;
+      return outcome;
+    } finally {
+      if (!hasTurn) {
+        abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
+      }
     }
-    if (outcome == REST) {
-      abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
-      rest();
-      return awaitTurn(node, word, exclusively, reads);
-    }
-    turn = xTicket;
-    return outcome == READ;
   }
 
   /** Returns {@link #READ} or {@link #WAITED} if the turn has come, {@link #REST} if not. */
   private int poll(
-      long node, long word, boolean exclusively, int xTicket, int sTicket, VerbList reads) {
+      long node,
+      long word,
+      boolean exclusively,
+      int xTicket,
+      int sTicket,
+      VerbList reads,
+      long since) {
     long start = worker.nanoTime();
     boolean isNext = true;
     for (int attempt = 0; ; attempt++) {
@@ -210,11 +241,12 @@ final class SxLocks extends DeftNodeLocks {
           : SxWord.mayEnterShared(value, xTicket)) {
         return isNext ? READ : WAITED;
       }
-      if (isRestAsked()) {
+      boolean isLate = WaitLimit.LONG.isOver(worker.nanoTime() - since);
+      if (isRestAsked() && !isLate) {
         return REST;
       }
       settle(word, value);
-      if (isOver(attempt, EAGER, start) && !isDrainAsked(start)) {
+      if (isOver(attempt, EAGER, start) && (isLate || !isDrainAsked())) {
         String wanted = ", wanted=" + (exclusively ? "exclusive" : "shared");
         String ticket = ", xTicket=" + xTicket + ", sTicket=" + sTicket;
         throw stayedLocked(node, word, SxWord.toString(value) + wanted + ticket, start);
@@ -229,10 +261,11 @@ final class SxLocks extends DeftNodeLocks {
 
   /**
    * Returns whether a word may stay locked because of a drain, even if that does not reset it:
-   * those who have their turn may rest.
+   * those who have their turn may rest. Not while a change of the whole index waits for this
+   * session: a drain waits for that.
    */
-  private boolean isDrainAsked(long start) {
-    if (WaitLimit.LONG.isOver(worker.nanoTime() - start)) {
+  private boolean isDrainAsked() {
+    if (isGateShut()) {
       return false;
     }
     boolean asked = drains.asked() != DrainWords.NOWHERE || DrainWords.areToBeReset(worker, found);

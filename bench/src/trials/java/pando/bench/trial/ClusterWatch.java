@@ -191,7 +191,9 @@ final class ClusterWatch {
     }
     if (now > generation) {
       if (ended > 0) {
-        history.add(new Loss(ended, clock.tick(), Long.MIN_VALUE, Long.MAX_VALUE, ended));
+        history.add(
+            new Loss(
+                ended, clock.tick(), Long.MIN_VALUE, Long.MAX_VALUE, Loss.NOTHING_ACKNOWLEDGED));
         ended = 0;
       }
       generation = now;

@@ -1,5 +1,6 @@
 package pando.bench.trial;
 
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +63,7 @@ final class RealThread implements AutoCloseable {
     if (job.failure instanceof Error error) {
       throw error;
     }
-    return job.result;
+    return Objects.requireNonNull(job.result);
   }
 
   /** Does something in the thread, as {@link #call} does. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -76,7 +77,7 @@ abstract class RecordedTrial {
   }
 
   /** Returns about half of the keys, with which the history begins. */
-  final TreeMap<Long, Long> initial() {
+  final SortedMap<Long, Long> initial() {
     TreeMap<Long, Long> initial = new TreeMap<>();
     for (int i = 0; i < keys.count(); i++) {
       if (random.nextBoolean()) {

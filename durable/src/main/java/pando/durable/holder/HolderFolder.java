@@ -134,6 +134,7 @@ final class HolderFolder implements AutoCloseable {
     UUID cluster = its.cluster();
     frame.set(LONG, LogFrame.CLUSTER, cluster.getMostSignificantBits());
     frame.set(LONG, LogFrame.CLUSTER + Long.BYTES, cluster.getLeastSignificantBits());
+    frame.set(LONG, LogFrame.CUT, its.isCut() ? 1 : 0);
     return LogFrame.FOLDER_BYTES - LogFrame.ANSWER;
   }
 
@@ -285,7 +286,8 @@ final class HolderFolder implements AutoCloseable {
       if (loading.size() > 0) {
         throw new IllegalArgumentException("the last entry is not whole: bytes=" + loading.size());
       }
-      loaded.finish();
+      // At once: entries that are no generation's would be of nobody knows which cluster.
+      loaded.finish(clusterIn(frame), generation);
       closeLoad();
     }
     if (its.generation() < generation) {

@@ -44,8 +44,10 @@ public final class HolderFolders implements EntryStream {
    * knows whether that is right where folders are of different clusters, or the newest one is
    * damaged or away. Then a person says which one counts. It is read to its end before the files of
    * the other one are set aside. They are set aside once for each choice, however often the
-   * generation is tried: the choice has an id, which becomes that of the cluster. It is the
-   * last one to begin, so it is the same in each attempt.
+   * generation is tried: the choice has an id, which becomes that of the cluster.
+   *
+   * The folder that is read begins first. If the rest fails, it is the newest one, and has
+   * everything.
    */
 
   private static final int ID_BYTES = 2 * Long.BYTES;
@@ -80,7 +82,7 @@ public final class HolderFolders implements EntryStream {
   /** The cluster that the folders are of from now on. */
   private final UUID cluster;
 
-  private record Folder(int holder, UUID cluster, long generation, long entries) {
+  private record Folder(int holder, UUID cluster, long generation, long entries, boolean isCut) {
     boolean hasEntries() {
       return entries > 0;
     }
@@ -194,7 +196,8 @@ public final class HolderFolders implements EntryStream {
                 frame.get(LogFrame.LONG, LogFrame.CLUSTER),
                 frame.get(LogFrame.LONG, LogFrame.CLUSTER + Long.BYTES)),
             frame.get(LogFrame.LONG, LogFrame.GENERATION),
-            frame.get(LogFrame.LONG, LogFrame.SORTED));
+            frame.get(LogFrame.LONG, LogFrame.SORTED),
+            frame.get(LogFrame.LONG, LogFrame.CUT) != 0);
     folders.add(opened);
     return opened;
   }
@@ -246,9 +249,13 @@ public final class HolderFolders implements EntryStream {
     }
   }
 
+  /** Of two folders of a generation, one that was closed in order has everything. */
   private Folder newest() {
     return folders.stream()
-        .max(Comparator.comparingLong(Folder::generation).thenComparing(Folder::hasEntries))
+        .max(
+            Comparator.comparingLong(Folder::generation)
+                .thenComparing(Folder::hasEntries)
+                .thenComparing(folder -> !folder.isCut))
         .orElseThrow();
   }
 
@@ -384,10 +391,11 @@ public final class HolderFolders implements EntryStream {
       check();
       requests.worker.backoff().pause(attempt);
     }
+    // The source first: where this ends half-way, it is the newest one, and has everything.
+    begin(source, generation);
     folders.stream()
         .filter(folder -> !folder.equals(source))
         .forEach(each -> begin(each, generation));
-    begin(source, generation);
   }
 
   private void begin(Folder folder, long generation) {

@@ -109,7 +109,8 @@ final class LogFrame {
   static final int GENERATION = BEGUN + Long.BYTES;
   static final int SORTED = GENERATION + Long.BYTES;
   static final int CLUSTER = SORTED + Long.BYTES;
-  static final int FOLDER_BYTES = CLUSTER + 2 * Long.BYTES;
+  static final int CUT = CLUSTER + 2 * Long.BYTES;
+  static final int FOLDER_BYTES = CUT + Long.BYTES;
 
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -3,6 +3,7 @@ package pando.durable.holder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -244,6 +245,37 @@ class HolderFoldersTest {
         assertThat(found).hasValue(entries);
       }
     }
+  }
+
+  /** A power failure may cut the log of one machine alone, so that it lacks its last second. */
+  @Test
+  void shouldBeginWithTheFolderThatWasClosedInOrder() throws Exception {
+    SplittableRandom random = new SplittableRandom(Seeds.of(8209));
+    begin(1);
+    change(random, 300);
+    restart();
+    begin(2);
+    Path early = copyOfRunning(folder.resolve("0"));
+    change(random, 300);
+    end();
+    Files.move(folder.resolve("0"), folder.resolve("gone"));
+    Files.move(early, folder.resolve("0"));
+    start();
+    // An attempt that ends half-way does not make the cut folder whole.
+    new HolderFolders(fabric, KIND).close();
+    restart();
+    assertThat(begin(3)).isEqualTo(model);
+  }
+
+  private Path copyOfRunning(Path from) throws IOException {
+    Path to = folder.resolve("early");
+    Files.createDirectory(to);
+    try (Stream<Path> files = Files.list(from)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, to.resolve(file.getFileName()));
+      }
+    }
+    return to;
   }
 
   @Test

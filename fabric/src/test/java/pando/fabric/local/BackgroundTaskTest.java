@@ -192,7 +192,7 @@ class BackgroundTaskTest {
               assertThat(steps).hasValue(1);
               interrupted.set(Thread.currentThread().isInterrupted());
             });
-    while (closing.getState() != Thread.State.TIMED_WAITING) {
+    while (closing.getState() != Thread.State.WAITING) {
       Thread.yield();
     }
     closing.interrupt();

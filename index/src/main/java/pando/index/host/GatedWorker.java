@@ -66,10 +66,11 @@ public abstract class GatedWorker {
 
   /** Closes the worker and frees the session's number. */
   final void close() {
-    server.gate.forget(pass);
     try {
       release();
     } finally {
+      // Not before: what it releases counts as inside.
+      server.gate.forget(pass);
       server.closeSession(session);
     }
   }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.BoundKey;
+import pando.index.IndexOptions;
 import pando.index.Lease;
 import pando.index.MovablePartitions;
 import pando.index.NotServedHereException;
@@ -327,6 +328,11 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
   }
 
   private void checkElsewhere(int lost) {
+    if (lost < 0 || lost >= IndexOptions.COMPUTE_SERVERS_MAX) {
+      throw new IllegalArgumentException(
+          "no such compute server: lost=%s, greatest=%s"
+              .formatted(lost, IndexOptions.COMPUTE_SERVERS_MAX - 1));
+    }
     if (members.find(lost) != null) {
       throw new IllegalArgumentException("compute server lives here: lost=" + lost);
     }

@@ -121,6 +121,11 @@ public final class Gate {
       INSIDE.setRelease(this, false);
     }
 
+    /** Returns whether another thread has shut the gate, and not for rest. */
+    public boolean isShut() {
+      return gate.state == SHUT;
+    }
+
     /** Returns whether a worker inside is asked to rest. */
     public boolean isRestAsked() {
       return gate.state == SHUT_FOR_REST;

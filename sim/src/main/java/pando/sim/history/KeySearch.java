@@ -149,19 +149,27 @@ final class KeySearch {
   private boolean isKept(Loss loss, long end) {
     boolean lostBefore =
         losses.stream()
-            .anyMatch(
-                other -> !other.equals(loss) && other.end() > end && other.start() < loss.start());
+            .anyMatch(other ->
+                other.losesAcknowledged()
+                    && !other.equals(loss)
+                    && other.end() > end
+                    && other.start() < loss.start());
     return !lostBefore
         && operations.stream()
             .anyMatch(later ->
-                later.start() > end && later.end() <= loss.since() && alwaysChanges(later));
+                later.start() > end && later.end() <= loss.keptBefore() && hasChanged(later));
   }
 
-  private static boolean alwaysChanges(RecordedOperation operation) {
-    return switch (operation.kind()) {
-      case PUT, STORE, REMOVE, DISCARD -> operation.isKnown();
-      case GET, PUT_IF_ABSENT, UPDATE, REPLACE, REMOVE_EXPECTED -> false;
-    };
+  /** Returns whether an operation has changed the key for certain. */
+  private static boolean hasChanged(RecordedOperation operation) {
+    return operation.isKnown()
+        && switch (operation.kind()) {
+          case PUT, STORE, REMOVE, DISCARD -> true;
+          case GET -> false;
+          case PUT_IF_ABSENT, UPDATE, REPLACE, REMOVE_EXPECTED ->
+              operation.kind().answers()
+                  && !Objects.equals(operation.after(operation.before()), operation.before());
+        };
   }
 
   /** Returns whether an operation may have stored its value, by what it says was there before. */
