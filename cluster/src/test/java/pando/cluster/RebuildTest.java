@@ -156,6 +156,7 @@ class RebuildTest {
     cluster.endMemory(1);
     cluster.startMemory(1);
     ComputeServerProcess second = cluster.startCompute("orca");
+    cluster.change(second, random);
     cluster.endMemoryServers();
     damage(0);
     cluster.startMemoryServers(2);
