@@ -44,9 +44,9 @@ class PlantedBugTest {
     "fence-answered-early,      dex, 1",
     "cluster-sent-twice,        orca, 4",
     "cluster-log-head-early,    orca, 1",
-    "cluster-log-served-early,  byte-strings, 65",
-    "cluster-dex-sibling-last,  dex, 9",
-    "cluster-folder-uncopied,   orca, 4",
+    "cluster-log-served-early,  byte-strings, 5",
+    "cluster-dex-sibling-last,  dex, 190",
+    "cluster-folder-uncopied,   orca, 3",
   })
   void shouldFind(String bug, String system, int from) throws IOException, InterruptedException {
     find(bug, system, from);
