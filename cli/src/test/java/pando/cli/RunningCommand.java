@@ -5,6 +5,7 @@ import java.io.StringWriter;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import pando.fabric.memory.Closing;
 import picocli.CommandLine;
 
 /** A command that serves until it is interrupted, in a thread of its own. */
@@ -57,16 +58,6 @@ public final class RunningCommand implements AutoCloseable {
   @Override
   public void close() {
     thread.interrupt();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Closing.join(thread);
   }
 }

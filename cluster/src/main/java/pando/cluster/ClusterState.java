@@ -99,13 +99,13 @@ public final class ClusterState {
    * still that of its memory servers, and the choice of its folder is unchanged.
    */
   boolean beginGeneration(
-      Config config, Leadership leadership, List<PoolEntry> pool, Versioned<Rebuild> said) {
+      Config config, Leadership leadership, List<PoolEntry> pool, Versioned<Rebuild> choice) {
     List<Write> writes = new ArrayList<>();
     writes.add(check(leadership));
     writes.add(new Write.Create(Folders.CONFIG, config.encode()));
     Optional<Integer> version = lastConfigEntry().map(Versioned::version);
     writes.add(put(Folders.GENERATION, version, config.encode()));
-    writes.add(put(Folders.REBUILD, said, Rebuild.NONE.encode()));
+    writes.add(put(Folders.REBUILD, choice, Rebuild.NONE.encode()));
     // A leader of the last generation may have written them after its end.
     addDelete(Folders.ROUTES, writes);
     for (PoolEntry entry : pool) {
@@ -169,9 +169,9 @@ public final class ClusterState {
   }
 
   /** Has no generation begin before a person asks for a rebuild. None has begun. */
-  void awaitRebuild(Versioned<Rebuild> said, String why) {
+  void awaitRebuild(Versioned<Rebuild> choice, String why) {
     byte[] awaited = Rebuild.awaited(why).encode();
-    boolean _ = endGeneration(Optional.empty(), List.of(put(Folders.REBUILD, said, awaited)));
+    boolean _ = endGeneration(Optional.empty(), List.of(put(Folders.REBUILD, choice, awaited)));
   }
 
   /**

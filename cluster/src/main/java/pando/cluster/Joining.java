@@ -260,16 +260,16 @@ final class Joining {
       throw new ClusterException(
           "compute servers of this system log nothing: system=" + settings.options().system());
     }
-    ClusterState.Versioned<Rebuild> said = state.rebuildEntry();
-    if (said.value().isAwaited()) {
-      sayOnce(said.value().why());
+    ClusterState.Versioned<Rebuild> choice = state.rebuildEntry();
+    if (choice.value().isAwaited()) {
+      sayOnce(choice.value().why());
       return false;
     }
-    try (NextGeneration next = nextGeneration(fabric, said.value())) {
-      return fill(fabric, next, leadership, said);
+    try (NextGeneration next = nextGeneration(fabric, choice.value())) {
+      return fill(fabric, next, leadership, choice);
     } catch (DamagedFolderException e) {
       String why = e.getMessage() + "; " + ADVICE;
-      state.awaitRebuild(said, why);
+      state.awaitRebuild(choice, why);
       throw new GenerationException("no generation can begin: " + why, e);
     } catch (DataFolderException e) {
       throw new GenerationException("no generation can begin: " + e.getMessage(), e);
@@ -283,13 +283,13 @@ final class Joining {
     }
   }
 
-  private NextGeneration nextGeneration(Fabric fabric, Rebuild said) {
+  private NextGeneration nextGeneration(Fabric fabric, Rebuild choice) {
     ServedOptions options = settings.options();
     long last = state.generation();
     try {
-      return said.from() == Rebuild.NEWEST
+      return choice.from() == Rebuild.NEWEST
           ? NextGeneration.ofNewestFolder(fabric, options, last)
-          : NextGeneration.ofFolder(fabric, options, last, said.from(), said.cluster());
+          : NextGeneration.ofFolder(fabric, options, last, choice.from(), choice.cluster());
     } catch (IllegalStateException e) {
       throw begunInPart(e);
     }
@@ -308,13 +308,13 @@ final class Joining {
       Fabric fabric,
       NextGeneration next,
       ClusterState.Leadership leadership,
-      ClusterState.Versioned<Rebuild> said) {
+      ClusterState.Versioned<Rebuild> choice) {
     try {
       Partitioned index = settings.options().createAt(fabric, number);
       made = index;
       generation = next.begin(index);
       Config config = settings.config().withGeneration(generation);
-      boolean hasBegun = state.beginGeneration(config, leadership, pool, said);
+      boolean hasBegun = state.beginGeneration(config, leadership, pool, choice);
       if (!hasBegun) {
         giveUp();
       }

@@ -21,7 +21,7 @@ public record Rebuild(int from, UUID cluster, String why) {
 
   private static final UUID NO_CLUSTER = new UUID(0, 0);
 
-  /** Nobody has said anything. */
+  /** Nobody has chosen a folder, or has to. */
   public static final Rebuild NONE = new Rebuild(NEWEST, NO_CLUSTER, "");
 
   /**

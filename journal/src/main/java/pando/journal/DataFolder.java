@@ -111,11 +111,8 @@ public final class DataFolder implements AutoCloseable {
     }
     removeLeftovers(disk, manifest);
     LogTail tail = LogTail.open(disk, manifest);
-    if (!tail.saysClosed() && !manifest.equals(manifest.cut())) {
-      manifest = manifest.cut();
-      storeIfThereIsRoom(disk, manifest);
-    }
-    DataFolder opened = new DataFolder(disk, options, unlock, manifest, tail);
+    Manifest now = tail.saysClosed() ? manifest : manifest.cut();
+    DataFolder opened = new DataFolder(disk, options, unlock, now, tail);
     int lost = tail.recordsBehind();
     if (lost > 0) {
       LOG.log(
@@ -127,6 +124,9 @@ public final class DataFolder implements AutoCloseable {
           lost);
     }
     try {
+      if (!now.equals(manifest)) {
+        storeIfThereIsRoom(disk, now);
+      }
       opened.checkFiles();
       opened.sortTailIfThereIsRoom();
       return opened;
@@ -159,7 +159,7 @@ public final class DataFolder implements AutoCloseable {
     List<String> names = disk.list();
     for (String name : names) {
       boolean isOfOthers =
-          !FolderLock.isOwn(name) && !isLeftover(name) && !FolderReplacement.isKept(name);
+          !FolderLock.isOwn(name) && !isLeftover(name) && !FolderReplacement.isSetAside(name);
       if (isOfOthers && !names.contains(Manifest.NAME)) {
         throw new IllegalArgumentException(
             "the folder has files, but no manifest: folder=%s, file=%s%s"

@@ -22,7 +22,7 @@ public final class FolderReplacement {
   private FolderReplacement() {}
 
   /** Returns whether a name is that of a folder of files that were set aside. */
-  static boolean isKept(String name) {
+  static boolean isSetAside(String name) {
     return name.startsWith(PREFIX) && !name.endsWith(Manifest.NEW);
   }
 
@@ -49,7 +49,7 @@ public final class FolderReplacement {
     List<String> names = disk.list();
     List<String> files =
         names.stream()
-            .filter(name -> !FolderLock.isOwn(name) && !isKept(name) && !name.equals(begun))
+            .filter(name -> !FolderLock.isOwn(name) && !isSetAside(name) && !name.equals(begun))
             .toList();
     if (names.contains(kept) || (files.isEmpty() && !names.contains(begun))) {
       return Optional.empty();

@@ -248,7 +248,7 @@ abstract sealed class DeftNodeLocks implements SessionLocks permits SxLocks, Cas
   }
 
   /**
-   * Called when nobody can tell whether this session holds a word in the pool, or waits for it.
+   * Called when it is unknown whether this session holds a word in the pool, or waits for it.
    * Default: the word itself names its holder.
    */
   void lose(long word) {}

@@ -101,7 +101,7 @@ final class SxLocks extends DeftNodeLocks {
   private int tryTurn(long node, long word, boolean exclusively, VerbList reads, long since) {
     Ticket other = abandoned.areThere() ? lookAfter(word, exclusively) : null;
     if (other != null) {
-      return await(node, word, exclusively, other.xTicket(), other.sTicket(), reads, since);
+      return await(node, other, reads, since);
     }
     long addend = exclusively ? SxWord.TAKE_EXCLUSIVE : SxWord.TAKE_SHARED;
     long before;
@@ -113,7 +113,10 @@ final class SxLocks extends DeftNodeLocks {
     }
     boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
     turn = SxWord.xTicket(before);
-    return free ? READ : await(node, word, exclusively, turn, SxWord.sTicket(before), reads, since);
+    if (free) {
+      return READ;
+    }
+    return await(node, new Ticket(word, exclusively, turn, SxWord.sTicket(before)), reads, since);
   }
 
   /**
@@ -164,7 +167,8 @@ final class SxLocks extends DeftNodeLocks {
     boolean free = SxWord.isFreeForUpgrade(before);
     turn = SxWord.xTicket(before);
     try {
-      boolean read = free || awaitUpgrade(node, word, SxWord.sTicket(before), reads);
+      boolean read =
+          free || awaitUpgrade(node, new Ticket(word, true, turn, SxWord.sTicket(before)), reads);
       holdExclusively(place, turn);
       return read;
     } catch (RuntimeException | Error e) {
@@ -174,11 +178,11 @@ final class SxLocks extends DeftNodeLocks {
     }
   }
 
-  private boolean awaitUpgrade(long node, long word, int sTicket, VerbList reads) {
-    int outcome = await(node, word, true, turn, sTicket, reads, worker.nanoTime());
+  private boolean awaitUpgrade(long node, Ticket ticket, VerbList reads) {
+    int outcome = await(node, ticket, reads, worker.nanoTime());
     if (outcome == REST) {
       rest();
-      return awaitTurn(node, word, true, reads);
+      return awaitTurn(node, ticket.word(), true, reads);
     }
     return outcome == READ;
   }
@@ -202,43 +206,28 @@ final class SxLocks extends DeftNodeLocks {
    *
    * @param since when the session began to wait, with this ticket or others before it
    */
-  private int await(
-      long node,
-      long word,
-      boolean exclusively,
-      int xTicket,
-      int sTicket,
-      VerbList reads,
-      long since) {
+  private int await(long node, Ticket ticket, VerbList reads, long since) {
     boolean hasTurn = false;
     try {
-      int outcome = poll(node, word, exclusively, xTicket, sTicket, reads, since);
+      int outcome = poll(node, ticket, reads, since);
       hasTurn = outcome != REST;
-      turn = hasTurn ? xTicket : turn;
+      turn = hasTurn ? ticket.xTicket() : turn;
       return outcome;
     } finally {
       if (!hasTurn) {
-        abandoned.add(new Ticket(word, exclusively, xTicket, sTicket));
+        abandoned.add(ticket);
       }
     }
   }
 
   /** Returns {@link #READ} or {@link #WAITED} if the turn has come, {@link #REST} if not. */
-  private int poll(
-      long node,
-      long word,
-      boolean exclusively,
-      int xTicket,
-      int sTicket,
-      VerbList reads,
-      long since) {
+  private int poll(long node, Ticket ticket, VerbList reads, long since) {
+    long word = ticket.word();
     long start = worker.nanoTime();
     boolean isNext = true;
     for (int attempt = 0; ; attempt++) {
       long value = isNext ? readWith(word, reads) : read(word);
-      if (exclusively
-          ? SxWord.mayEnterExclusive(value, xTicket, sTicket)
-          : SxWord.mayEnterShared(value, xTicket)) {
+      if (ticket.mayEnter(value)) {
         return isNext ? READ : WAITED;
       }
       boolean isLate = WaitLimit.LONG.isOver(worker.nanoTime() - since);
@@ -247,16 +236,20 @@ final class SxLocks extends DeftNodeLocks {
       }
       settle(word, value);
       if (isOver(attempt, EAGER, start) && (isLate || !isDrainAsked())) {
-        String wanted = ", wanted=" + (exclusively ? "exclusive" : "shared");
-        String ticket = ", xTicket=" + xTicket + ", sTicket=" + sTicket;
-        throw stayedLocked(node, word, SxWord.toString(value) + wanted + ticket, start);
+        throw stayedLocked(node, word, SxWord.toString(value) + describe(ticket), start);
       }
-      int ahead = SxWord.ahead(value, xTicket);
+      int ahead = SxWord.ahead(value, ticket.xTicket());
       isNext = ahead <= 1;
       int doublings = Integer.SIZE - Integer.numberOfLeadingZeros(ahead);
       int pause = PAUSE_DOUBLING * doublings + attempt / ATTEMPTS_TO_A_PAUSE;
       worker.backoff().pauseBriefly(pause);
     }
+  }
+
+  private static String describe(Ticket ticket) {
+    return ", wanted=%s, xTicket=%s, sTicket=%s"
+        .formatted(
+            ticket.isExclusive() ? "exclusive" : "shared", ticket.xTicket(), ticket.sTicket());
   }
 
   /**

@@ -50,7 +50,8 @@ final class ShermanBurial {
    * compute server that waits for its own burial. A node that is not the one expected has changed
    * since its parent was READ, and the parent is looked for again.
    *
-   * All locks are let go of in the end: a burial that ends before that finds what is left again.
+   * All locks are released last. So after a burial that has failed, the next one finds the same
+   * nodes under them.
    * What the lost one had allocated and nothing leads to stays so.
    */
 

@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import pando.durable.ClusterFolder;
 import pando.durable.DurableIndex;
 import pando.durable.DurableStrings;
+import pando.fabric.memory.Closing;
 import pando.fabric.server.CallHandler;
 import pando.index.Systems;
 import pando.journal.DataFolder;
@@ -221,10 +223,19 @@ final class TrialFolders implements AutoCloseable {
     return strings ? LongsAsBytes.value(entries.value()) : EntryWords.value(entries.value());
   }
 
-  /** Removes the folders. */
+  /** Removes the folders. Where a run has ended early, memory servers have them open. */
   @Override
   public void close() {
-    files.close();
+    List<Runnable> steps = new ArrayList<>();
+    for (ClusterFolder folder : open) {
+      if (folder != null) {
+        steps.add(folder::close);
+      }
+    }
+    Closing.all(() -> files.run(() -> Closing.all(steps)), files::close, this::remove);
+  }
+
+  private void remove() {
     try (Stream<Path> all = Files.walk(directory)) {
       for (Path each : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(each);

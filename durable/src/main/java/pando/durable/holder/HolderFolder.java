@@ -37,7 +37,7 @@ final class HolderFolder implements AutoCloseable {
    *                       '-------------BEGIN--------------'
    *
    * A request that is repeated, as its answer was lost, is known by its place. Where a person has
-   * said which folder counts, the other one is empty before it is opened (SET_ASIDE).
+   * chosen a folder, the other one is empty before it is opened (SET_ASIDE).
    */
 
   private static final System.Logger LOG = System.getLogger(HolderFolder.class.getName());
@@ -286,7 +286,7 @@ final class HolderFolder implements AutoCloseable {
       if (loading.size() > 0) {
         throw new IllegalArgumentException("the last entry is not whole: bytes=" + loading.size());
       }
-      // At once: entries that are no generation's would be of nobody knows which cluster.
+      // At the same time: nobody could know which cluster has entries of no generation.
       loaded.finish(clusterIn(frame), generation);
       closeLoad();
     }

@@ -38,7 +38,8 @@ import pando.journal.LogFullException;
  *   <li>{@link #FOLDER} opens the holder's data folder for the kind of entries that follows, see
  *       {@link HolderFolder}. Answer: 1 if a generation was begun with it since the holder started,
  *       else 0 (8); the generation that has its entries (8), entries and removals in its files (8),
- *       and the id of the cluster (16). Those below, but the last, are for open folders.
+ *       the id of the cluster (16), and 1 if its log was not closed in order, else 0 (8). Those
+ *       below, but the last, are for open folders.
  *   <li>{@link #ENTRIES} answers with the piece of the folder's entries at a place ({@link
  *       EntryBytes}).
  *   <li>{@link #LOAD} has entries that follow replace the folder's: a piece, at its place.

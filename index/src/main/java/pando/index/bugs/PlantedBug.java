@@ -37,7 +37,7 @@ public final class PlantedBug {
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 
-  /** A burial lets go of the locks, and does not end the changes under them. */
+  /** A burial releases the locks, and leaves the changes under them half done. */
   public static final boolean UNLOCKED_ALONE = PLANTED.equals("burial-unlocked-alone");
 
   /** A leaf of ORCA is not pinned while a value is written to it. */
