@@ -12,7 +12,6 @@ import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioned;
-import pando.index.ServedOptions;
 import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
 
@@ -265,7 +264,7 @@ final class Joining {
       sayOnce(choice.value().why());
       return false;
     }
-    try (NextGeneration next = nextGeneration(fabric, choice.value())) {
+    try (NextGeneration next = nextGeneration(fabric, choice.value(), leadership)) {
       return fill(fabric, next, leadership, choice);
     } catch (DamagedFolderException e) {
       String why = e.getMessage() + "; " + ADVICE;
@@ -283,13 +282,17 @@ final class Joining {
     }
   }
 
-  private NextGeneration nextGeneration(Fabric fabric, Rebuild choice) {
-    ServedOptions options = settings.options();
+  private NextGeneration nextGeneration(
+      Fabric fabric, Rebuild choice, ClusterState.Leadership leadership) {
     long last = state.generation();
     try {
-      return choice.from() == Rebuild.NEWEST
-          ? NextGeneration.ofNewestFolder(fabric, options, last)
-          : NextGeneration.ofFolder(fabric, options, last, choice.from(), choice.cluster());
+      return new NextGeneration(
+          fabric,
+          settings.options(),
+          last,
+          choice.from(),
+          choice.cluster(),
+          leadership.version());
     } catch (IllegalStateException e) {
       throw begunInPart(e);
     }
