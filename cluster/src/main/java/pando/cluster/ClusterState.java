@@ -141,17 +141,29 @@ public final class ClusterState {
    * Ends a generation, because a memory server has ended: all servers of the cluster end when they
    * see that, and start again. The pool has nothing that data folders do not have.
    *
-   * @param seen the configuration, if there is one; does nothing if it is another by now
+   * @param seen the configuration; does nothing if it is another by now
    */
-  void endGeneration(Optional<Config> seen) {
-    boolean _ = endGeneration(seen, List.of());
+  void endGeneration(Config seen) {
+    boolean _ = endGeneration(Optional.of(seen), List.of());
+  }
+
+  /**
+   * Has all servers start again, as the process that leads has not begun a generation as a whole.
+   * Does nothing if another one leads by now, or one has begun.
+   */
+  void giveGenerationUp(Leadership leadership) {
+    boolean _ = endGeneration(Optional.empty(), List.of(check(leadership)));
   }
 
   private boolean endGeneration(Optional<Config> seen, List<Write> more) {
+    List<Write> writes = new ArrayList<>(more);
+    // Before the configuration is read, whose versions begin again with each generation. The first
+    // generation has no such entry before it begins; what checks the leader is refused then.
+    lastConfigEntry()
+        .ifPresent(last -> writes.add(new Write.Check(Folders.GENERATION, last.version())));
     if (!config().equals(seen)) {
       return false;
     }
-    List<Write> writes = new ArrayList<>(more);
     seen.ifPresent(_ -> addDelete(Folders.CONFIG, writes));
     addDelete(Folders.ROUTES, writes);
     addDeletes(Folders.POOL, writes);
@@ -168,10 +180,13 @@ public final class ClusterState {
     return read(Folders.REBUILD, Rebuild::decode).orElse(new Versioned<>(Rebuild.NONE, -1));
   }
 
-  /** Has no generation begin before a person asks for a rebuild. None has begun. */
-  void awaitRebuild(Versioned<Rebuild> choice, String why) {
-    byte[] awaited = Rebuild.awaited(why).encode();
-    boolean _ = endGeneration(Optional.empty(), List.of(put(Folders.REBUILD, choice, awaited)));
+  /**
+   * Has no generation begin before a person asks for a rebuild. Does nothing if another one leads by
+   * now, or one has begun.
+   */
+  void awaitRebuild(Versioned<Rebuild> choice, String why, Leadership leadership) {
+    Write await = put(Folders.REBUILD, choice, Rebuild.awaited(why).encode());
+    boolean _ = endGeneration(Optional.empty(), List.of(check(leadership), await));
   }
 
   /**

@@ -268,7 +268,7 @@ final class Joining {
       return fill(fabric, next, leadership, choice);
     } catch (DamagedFolderException e) {
       String why = e.getMessage() + "; " + ADVICE;
-      state.awaitRebuild(choice, why);
+      state.awaitRebuild(choice, why, leadership);
       throw new GenerationException("no generation can begin: " + why, e);
     } catch (DataFolderException e) {
       throw new GenerationException("no generation can begin: " + e.getMessage(), e);
@@ -294,12 +294,13 @@ final class Joining {
           choice.cluster(),
           leadership.version());
     } catch (IllegalStateException e) {
-      throw begunInPart(e);
+      throw begunInPart(e, leadership);
     }
   }
 
-  private GenerationException begunInPart(RuntimeException cause) {
-    Closing.after(cause, this::giveUp);
+  private GenerationException begunInPart(
+      RuntimeException cause, ClusterState.Leadership leadership) {
+    Closing.after(cause, () -> state.giveGenerationUp(leadership));
     return new GenerationException(
         "a generation did not begin as a whole, and memory servers start again: "
             + cause.getMessage(),
@@ -319,21 +320,17 @@ final class Joining {
       Config config = settings.config().withGeneration(generation);
       boolean hasBegun = state.beginGeneration(config, leadership, pool, choice);
       if (!hasBegun) {
-        giveUp();
+        state.giveGenerationUp(leadership);
       }
       return hasBegun;
     } catch (DamagedFolderException e) {
       throw e;
     } catch (PandoException | IllegalStateException e) {
-      throw begunInPart(e);
+      throw begunInPart(e, leadership);
     } catch (Throwable e) {
-      Closing.after(e, this::giveUp);
+      Closing.after(e, () -> state.giveGenerationUp(leadership));
       throw e;
     }
-  }
-
-  private void giveUp() {
-    state.endGeneration(Optional.empty());
   }
 
   /** Makes the index; one that an earlier leader made, and could not report, is joined. */

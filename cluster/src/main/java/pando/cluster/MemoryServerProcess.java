@@ -158,7 +158,7 @@ public final class MemoryServerProcess implements AutoCloseable {
       if (!hasFolders || !isOfPool) {
         return;
       }
-      state.endGeneration(config);
+      state.endGeneration(config.orElseThrow());
     }
   }
 
