@@ -195,8 +195,8 @@ public final class ClusterState {
    * @param from memory server with whose data folder it begins, whatever that has; {@link
    *     Rebuild#NEWEST} for the newest one
    * @return the last generation that has begun before
-   * @throws IllegalArgumentException if that memory server has no data folder
-   * @throws ClusterException if the cluster has no data folders
+   * @throws IllegalArgumentException if memory servers of that number have no data folder
+   * @throws ClusterException if the cluster, or that memory server, has no data folder
    */
   public long askForRebuild(int from) {
     while (true) {
@@ -226,6 +226,12 @@ public final class ClusterState {
       throw new ClusterException(
           "the cluster has no data folders to begin with: log=%s".formatted(log));
     }
+    if (from != Rebuild.NEWEST && !hasFolder(from, config.isPresent())) {
+      throw new ClusterException(
+          ("no generation could begin with it, as memory server %s has no data folder, or does not"
+                  + " run: start it with one (pando memory-server --data), then ask again")
+              .formatted(from));
+    }
     int before = rebuild().from();
     if (from != Rebuild.NEWEST && before != Rebuild.NEWEST && before != from) {
       throw new ClusterException(
@@ -234,6 +240,15 @@ public final class ClusterState {
               .formatted(before, from));
     }
     return from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
+  }
+
+  /**
+   * Returns whether a memory server has a data folder.
+   *
+   * @param isExpected whether it has one if it does not run
+   */
+  private boolean hasFolder(int memoryServer, boolean isExpected) {
+    return poolEntry(memoryServer).map(found -> found.value().hasFolder()).orElse(isExpected);
   }
 
   /**

@@ -14,7 +14,8 @@ import pando.client.Routes;
 class ClusterStateTest {
   private static final Config CONFIG = new Config("orca", Map.of(), 2, 100, LogMode.DATA, 0);
 
-  private static final PoolEntry MEMORY = new PoolEntry(0, 1, "m", 16 << 20, ServerState.SERVING);
+  private static final PoolEntry MEMORY =
+      new PoolEntry(0, 1, "m", 16 << 20, true, ServerState.SERVING);
 
   private final MemoryCoordinator coordinator = new MemoryCoordinator(Duration.ofSeconds(1));
   private final ClusterState state = new ClusterState(coordinator.connect());

@@ -219,6 +219,18 @@ class RebuildTest {
     cluster.check(compute);
   }
 
+  /** No generation could begin with it, and there is no other to go back to. */
+  @Test
+  void shouldRefuseAMemoryServerWithoutAFolderBeforeThereIsAnIndex() {
+    cluster.endMemory(0);
+    cluster.startMemoryWithoutFolder(0);
+    assertThatThrownBy(() -> cluster.state.askForRebuild(0))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("memory server 0 has no data folder");
+    assertThat(cluster.state.rebuild()).isEqualTo(Rebuild.NONE);
+    cluster.change(cluster.startCompute("orca", LogMode.MEMORY), random);
+  }
+
   @Test
   void shouldRefuseAMemoryServerWithoutAFolder() {
     ComputeServerProcess compute = cluster.startCompute("orca");
