@@ -14,6 +14,7 @@ import pando.fabric.memory.Closing;
 import pando.index.Partitioned;
 import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
+import pando.journal.EmptyFolderException;
 
 /** How a compute server comes into a cluster. */
 final class Joining {
@@ -266,7 +267,7 @@ final class Joining {
     }
     try (NextGeneration next = nextGeneration(fabric, choice.value(), leadership)) {
       return fill(fabric, next, leadership, choice);
-    } catch (DamagedFolderException e) {
+    } catch (DamagedFolderException | EmptyFolderException e) {
       String why = e.getMessage() + "; " + ADVICE;
       state.awaitRebuild(choice, why, leadership);
       throw new GenerationException("no generation can begin: " + why, e);
@@ -346,7 +347,8 @@ final class Joining {
     try {
       return settings.options().joinAt(fabric, number);
     } catch (IllegalStateException e) {
-      throw new ClusterException("the pool has another index than the cluster: " + e.getMessage());
+      throw new ClusterException(
+          "the pool has another index than the cluster: " + e.getMessage(), e);
     }
   }
 }

@@ -200,6 +200,7 @@ class RebuildTest {
     assertThatThrownBy(() -> cluster.startCompute("orca"))
         .isInstanceOf(GenerationException.class)
         .hasMessageContaining("no entries");
+    cluster.startAgain();
     assertThat(setAside(0)).isEmpty();
     cluster.state.askForRebuild(0);
     cluster.check(cluster.startCompute("orca"));

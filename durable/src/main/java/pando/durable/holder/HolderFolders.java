@@ -21,6 +21,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
+import pando.journal.EmptyFolderException;
 import pando.journal.EntryStream;
 
 /**
@@ -31,7 +32,8 @@ import pando.journal.EntryStream;
  * {@link DataFolderException} where it has no folder, cannot use it, or serves a later leader; then
  * the generation has not begun. The constructor throws {@link IllegalStateException} if one was
  * begun since the holders have started: they have to start again. If a folder is damaged, it is a
- * {@link DamagedFolderException}: a person has to restore the folder, or choose another one.
+ * {@link DamagedFolderException}, and if the one that is named has no entries, an {@link
+ * EmptyFolderException}: a person has to restore the folder, or choose another one.
  */
 public final class HolderFolders implements EntryStream {
   /*
@@ -224,7 +226,7 @@ public final class HolderFolders implements EntryStream {
   /** Checks that there is something to begin with, and that all of it can be read. */
   private void checkHasEntries() {
     if (source.isEmpty()) {
-      throw new DataFolderException(
+      throw new EmptyFolderException(
           "the data folder that the next generation is to begin with has no entries:"
               + " memoryServer="
               + source.holder);
