@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.ComputeServer;
 import pando.fabric.PandoException;
 import pando.fabric.UnknownOutcomeException;
@@ -103,6 +104,23 @@ class BurialTest {
       assertThatThrownBy(() -> index.bury(LIVING))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("lives here");
+    }
+  }
+
+  /** It lives in another process. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sherman", "deft", "rolex"})
+  void shouldNotBuryWhatWasNotFenced(String system) {
+    IndexOptions options = Systems.named(system).tiny().withComputeServers(2);
+    try (LocalPool pool = pool();
+        RangeIndex index = options.create(attach(pool, LIVING, 1), LIVING, 1);
+        RangeIndex other = options.join(attach(pool, LOST, 1), LOST, 1);
+        Session session = other.session()) {
+      assertThatThrownBy(() -> index.bury(LOST))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("lost=1");
+      session.store(1, 10);
+      assertThat(session.get(1)).isTrue();
     }
   }
 
