@@ -172,7 +172,16 @@ final class DrainWords extends WorkerContext {
 
   /** Begins the next round, where locks are to be reset. */
   void begin() {
-    writeDrain(round() % ROUND_MAX + 1, asked(), UNDER_WAY);
+    writeDrain(nextRound(), asked(), UNDER_WAY);
+  }
+
+  /** Gives the next round up in place of beginning it: all see that waiting is of no use. */
+  void giveUpNext() {
+    writeDrain(nextRound(), asked(), GIVEN_UP);
+  }
+
+  private int nextRound() {
+    return round() % ROUND_MAX + 1;
   }
 
   /** Gives the round up. It is still asked for. */
@@ -227,18 +236,27 @@ final class DrainWords extends WorkerContext {
   boolean areAllQuiet() {
     boolean all = true;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
-      all &= isAway(number) || isQuiet(number);
+      all &= isAway(number) || isQuiet(number, round());
     }
     return all;
   }
 
   /** Returns whether one that was not quiet is gone, or has refused. */
   boolean isInVain() {
+    return isInVain(round());
+  }
+
+  /** As {@link #isInVain}, of the round that has not begun. */
+  boolean isNextInVain() {
+    return isInVain(nextRound());
+  }
+
+  private boolean isInVain(int round) {
     boolean inVain = false;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
       long word = joinedWord(number);
       inVain |= (word & ROUND_MASK) == REFUSED;
-      inVain |= !isAway(number) && !isQuiet(number) && fabric.isGone(word >>> ROUND_BITS);
+      inVain |= !isAway(number) && !isQuiet(number, round) && fabric.isGone(word >>> ROUND_BITS);
     }
     return inVain;
   }
@@ -247,8 +265,8 @@ final class DrainWords extends WorkerContext {
     return joinedWord(number) == 0;
   }
 
-  private boolean isQuiet(int number) {
-    return (joinedWord(number) & ROUND_MASK) == round();
+  private boolean isQuiet(int number, int round) {
+    return (joinedWord(number) & ROUND_MASK) == round;
   }
 
   private long joinedWord(int number) {

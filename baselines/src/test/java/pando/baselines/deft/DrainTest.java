@@ -256,6 +256,37 @@ class DrainTest {
     assertThat(rounds()).isEqualTo(2);
   }
 
+  /** It would keep sessions out for nothing. */
+  @Test
+  void shouldBeginNoRoundThatIsInVain() {
+    boolean[] begun = new boolean[1];
+    spawn(
+        1,
+        () -> {
+          try (DrainWords words = new DrainWords(cluster.fabric(1))) {
+            words.sayRefused(2, 1);
+            for (long i = 0; i < DRAIN_NANOS; i += 2_000) {
+              cluster.sleepNanos(2_000);
+              words.look();
+              begun[0] |= words.isUnderWay();
+            }
+            assertThat(words.isGivenUp()).isTrue();
+            words.join(2, 1);
+          }
+        });
+    spawn(
+        0,
+        () -> {
+          cluster.sleepNanos(DRAIN_NANOS / 10);
+          lose(0, 100, true);
+          cluster.sleepNanos(10 * SECOND);
+          assertThat(store(0, 100)).isLessThan(DRAIN_NANOS);
+        });
+    run();
+    assertThat(begun[0]).isFalse();
+    assertThat(rounds()).isEqualTo(2);
+  }
+
   @Test
   void shouldNotWaitForAProcessThatLeaves() {
     fabrics
