@@ -17,7 +17,7 @@ import pando.index.session.Retry;
  *
  * <pre>
  *    0  asked   where locks are to be reset: 0 nowhere, memory server + 1, 65,535 everywhere, or
- *               131,071 everywhere after nodes are mended that a dead process left half changed
+ *               131,071 everywhere after nodes are mended that a lost process left half changed
  *    8  drain   round 32 | where 24 | state 8: 0 it has ended, 1 it is under way, 2 it was given up
  *   64  joined  for each compute server: 0, or its process 44 | the last round it was quiet in 20
  * </pre>
@@ -32,8 +32,8 @@ final class DrainWords extends WorkerContext {
   /** All memory servers. */
   static final int EVERYWHERE = 0xFFFF;
 
-  /** All memory servers, after a process has died. */
-  static final int AFTER_DEATH = 0x1_FFFF;
+  /** All memory servers, behind the burial of compute servers that are lost. */
+  static final int WITH_BURIAL = 0x1_FFFF;
 
   private static final long ASKED = Catalogue.DRAINS;
   private static final long DRAIN = ASKED + Long.BYTES;
@@ -142,10 +142,10 @@ final class DrainWords extends WorkerContext {
   }
 
   /**
-   * Returns whether a dead process was to be buried at the last look, and that was not given up.
+   * Returns whether a lost process was to be buried at the last look, and that was not given up.
    */
-  boolean isDeathAsked() {
-    return asked() == AFTER_DEATH && !(isGivenUp() && where() == AFTER_DEATH);
+  boolean isBurialAsked() {
+    return asked() == WITH_BURIAL && !(isGivenUp() && where() == WITH_BURIAL);
   }
 
   private static boolean isGivenUp(long drain) {
@@ -282,20 +282,20 @@ final class DrainWords extends WorkerContext {
   }
 
   /**
-   * Asks for what is left to do where a compute server has died, unless it had left. The caller has
+   * Asks for what is left to do where a compute server is lost, unless it had left. The caller has
    * the lock of the partition table.
    */
   void bury(int number) {
     lookAtJoined();
     if (!isAway(number)) {
-      ask(AFTER_DEATH);
+      ask(WITH_BURIAL);
       // One that is under way would not mend nodes, and one that was given up need not wait.
       writeDrain(round(), where(), ENDED);
       leaveAllOf(joinedWord(number) >>> ROUND_BITS);
     }
   }
 
-  /** The process has died as a whole. */
+  /** The process is lost as a whole. */
   private void leaveAllOf(long process) {
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
       lookAtJoined();

@@ -130,8 +130,8 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
       try (DrainWords words = new DrainWords(fabric)) {
         words.join(first, count);
         words.look();
-        // No operation here meets what a dead one left half done.
-        shut = words.isDeathAsked() && gate.get().tryShutForRest();
+        // No operation here meets what a lost one left half done.
+        shut = words.isBurialAsked() && gate.get().tryShutForRest();
         joined = true;
       }
       wake();
@@ -222,7 +222,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     endQuiet(words);
     if (!words.isUnderWay()) {
       noteGivenUp(words);
-      if (!words.isDeathAsked()) {
+      if (!words.isBurialAsked()) {
         open();
       }
       return;
@@ -337,7 +337,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     words.lookAtJoined();
     // In this order: a round whose reset has begun is not given up.
     if (words.areAllQuiet()) {
-      if (words.where() == DrainWords.AFTER_DEATH) {
+      if (words.where() == DrainWords.WITH_BURIAL) {
         new DeftBurial(held, server).bury();
       }
       words.resetAndEnd();
