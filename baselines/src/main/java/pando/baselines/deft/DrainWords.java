@@ -288,10 +288,12 @@ final class DrainWords extends WorkerContext {
   void bury(int number) {
     lookAtJoined();
     if (!isAway(number)) {
+      // Before others are written, which are laid out in the same place.
+      long process = joinedWord(number) >>> ROUND_BITS;
       ask(WITH_BURIAL);
       // One that is under way would not mend nodes, and one that was given up need not wait.
       writeDrain(round(), where(), ENDED);
-      leaveAllOf(joinedWord(number) >>> ROUND_BITS);
+      leaveAllOf(process);
     }
   }
 
