@@ -70,8 +70,8 @@ public interface RangeIndex extends Partitioned {
    * it together, soon after this returns.
    *
    * @throws IllegalArgumentException if the compute server lives in this process
-   * @throws IllegalStateException if the index is closed, or its fabric has fences and has not
-   *     fenced the compute server
+   * @throws IllegalStateException if the index is closed, has no compute server in this process, or
+   *     has a fabric with fences that has not fenced the compute server
    */
   default void bury(int computeServer) {}
 

@@ -257,12 +257,20 @@ public final class Trial extends RecordedTrial {
     }
   }
 
+  /** Returns an index on a machine that has a compute server there; {@code null} if none has. */
   private @Nullable RangeIndex indexOn(int host) {
     return Stream.concat(
             indexes.stream().skip(host).limit(1),
             joined.stream().filter(each -> each.machine() == host).map(Joined::index))
+        .filter(index -> !options.isPartitioned() || hasRange(index))
         .findFirst()
         .orElse(null);
+  }
+
+  private static boolean hasRange(RangeIndex index) {
+    Partitioning table = index.partitioning();
+    return IntStream.range(0, table.servers())
+        .anyMatch(range -> index.serves(table.lowOfServer(table.ownerOfRange(range))));
   }
 
   private boolean isAlive(Joined each) {
