@@ -33,8 +33,8 @@ public final class NextGeneration implements AutoCloseable {
    * @param term grows from leader to leader, at least 0; memory servers refuse what an earlier one
    *     asks for
    * @throws pando.journal.DataFolderException if a memory server has no data folder, cannot use it,
-   *     or serves a later leader; or without a name, all folders are older than the last generation,
-   *     or they are of different clusters
+   *     or serves a later leader; or without a name, all folders are older than the last
+   *     generation, or they are of different clusters
    * @throws pando.journal.DamagedFolderException if a folder is damaged; nothing was changed
    * @throws pando.journal.EmptyFolderException if the folder that is named has no entries; nothing
    *     was changed

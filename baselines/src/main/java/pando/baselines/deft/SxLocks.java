@@ -206,8 +206,8 @@ final class SxLocks extends DeftNodeLocks {
   }
 
   /**
-   * Waits for a ticket's turn; returns what has ended the wait. If it is {@link Outcome#REST}, or this
-   * fails, the ticket is abandoned.
+   * Waits for a ticket's turn; returns what has ended the wait. If it is {@link Outcome#REST}, or
+   * this fails, the ticket is abandoned.
    *
    * @param since when the session began to wait, with this ticket or others before it
    */

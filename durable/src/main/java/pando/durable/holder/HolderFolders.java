@@ -157,8 +157,7 @@ public final class HolderFolders implements EntryStream {
    *     attempt
    * @param term grows from leader to leader: what an earlier one asks for is refused
    */
-  public HolderFolders(
-      Fabric fabric, String kind, long last, int from, UUID begins, long term) {
+  public HolderFolders(Fabric fabric, String kind, long last, int from, UUID begins, long term) {
     this.requests = new Requests(fabric, term);
     this.ofReader = new Requests(fabric, term);
     this.ofCopier = new Requests(fabric, term);
