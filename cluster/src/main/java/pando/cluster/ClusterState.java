@@ -181,8 +181,8 @@ public final class ClusterState {
   }
 
   /**
-   * Has no generation begin before a person asks for a rebuild. Does nothing if another one leads by
-   * now, or one has begun.
+   * Has no generation begin before a person asks for a rebuild. Does nothing if another one leads
+   * by now, or one has begun.
    */
   void awaitRebuild(Versioned<Rebuild> choice, String why, Leadership leadership) {
     Write await = put(Folders.REBUILD, choice, Rebuild.awaited(why).encode());

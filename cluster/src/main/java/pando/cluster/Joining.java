@@ -288,12 +288,7 @@ final class Joining {
     long last = state.generation();
     try {
       return new NextGeneration(
-          fabric,
-          settings.options(),
-          last,
-          choice.from(),
-          choice.cluster(),
-          leadership.version());
+          fabric, settings.options(), last, choice.from(), choice.cluster(), leadership.version());
     } catch (IllegalStateException e) {
       throw begunInPart(e, leadership);
     }
