@@ -40,12 +40,12 @@ final class EmtNode {
 
   private final int bytes;
   private final int capacity;
-  private final long values;
+  private final int values;
 
   EmtNode(int bytes) {
     this.bytes = bytes;
     this.capacity = (bytes - KEYS) / (2 * Long.BYTES);
-    this.values = KEYS + (long) capacity * Long.BYTES;
+    this.values = KEYS + capacity * Long.BYTES;
   }
 
   int bytes() {
@@ -127,13 +127,18 @@ final class EmtNode {
     return Words.get(memory, node + KEYS + (long) rank * Long.BYTES);
   }
 
+  /** Returns where in a node a value, or the address of a child, is. */
+  int valueAt(int rank) {
+    return values + rank * Long.BYTES;
+  }
+
   /** Returns a value, or the address of a child. */
   long value(MemorySegment memory, long node, int rank) {
-    return Words.get(memory, node + values + (long) rank * Long.BYTES);
+    return Words.get(memory, node + valueAt(rank));
   }
 
   void setValue(MemorySegment memory, long node, int rank, long value) {
-    Words.set(memory, node + values + (long) rank * Long.BYTES, value);
+    Words.set(memory, node + valueAt(rank), value);
   }
 
   /** Returns the greatest key of a child. */
