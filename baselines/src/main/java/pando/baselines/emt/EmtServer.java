@@ -1,6 +1,7 @@
 package pando.baselines.emt;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
 import pando.fabric.Fabric;
@@ -27,6 +28,9 @@ final class EmtServer extends HostedServer {
   /** Name of this process at the memory servers. */
   final long process;
 
+  /** For each memory server 1 while a session gives its tree nodes, else 0. */
+  final AtomicIntegerArray giving;
+
   private volatile long root;
   private volatile @Nullable Ranges ranges;
 
@@ -37,6 +41,7 @@ final class EmtServer extends HostedServer {
     this.memoryServers = fabric.memoryServers();
     this.allocator = new NodeAllocator(memoryServers, options.nodeBytes());
     this.process = fabric.process();
+    this.giving = new AtomicIntegerArray(memoryServers);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package pando.baselines.emt;
 
-import pando.fabric.StalledException;
 import pando.fabric.VerbList;
+import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
 import pando.index.host.HostedWorker;
 import pando.index.session.Operation;
@@ -9,11 +9,15 @@ import pando.index.session.Request;
 
 /** One session's operations at one compute server of EMT-D: each is a CALL. */
 final class EmtWorker extends HostedWorker {
-  private static final int ATTEMPTS_MAX = 1_000;
+  private static final String GIVING = "no session gave a tree the nodes that it needs: key";
 
   private final EmtContext context;
   private final TreeCalls calls;
+
+  /** Free nodes of a tree from which on a removal takes some, and below which an insert gives. */
   private final int freeMax;
+
+  private final int freeMin;
   private final VerbList reads = new VerbList();
   private final Runnable key = this::setKey;
   private final Runnable change = this::setChange;
@@ -28,6 +32,7 @@ final class EmtWorker extends HostedWorker {
     this.context = context;
     this.calls = context.calls;
     this.freeMax = 2 * server.options.keptNodes();
+    this.freeMin = server.options.keptNodes() / 2;
   }
 
   @Override
@@ -51,22 +56,33 @@ final class EmtWorker extends HostedWorker {
     Ranges ranges = context.ranges();
     long tree = ranges.tree(ranges.find(wanted.key()));
     long status = write(tree);
+    long start = 0;
     for (int attempt = 0; status == EmtMessage.NEEDS_NODES; attempt++) {
-      if (attempt == ATTEMPTS_MAX) {
-        throw new StalledException(
-            "other sessions took all nodes that a tree was given: key=%s, attempts=%s"
-                .formatted(wanted.key(), attempt));
+      long needed = calls.get(EmtMessage.DETAIL);
+      if (!context.nodes.tryToGive(tree, needed)) {
+        start =
+            WaitLimit.SHORT.pauseBriefly(
+                context.worker.backoff(), attempt, start, GIVING, wanted.key());
       }
-      context.nodes.give(tree, calls.get(EmtMessage.DETAIL));
       status = write(tree);
     }
     written = true;
     value = calls.get(EmtMessage.VALUE);
+    boolean found = status == EmtMessage.FOUND;
+    keepNodes(tree, found);
+    return found;
+  }
+
+  /** Takes free nodes from a tree after a removal, or gives it some after an insert. */
+  private void keepNodes(long tree, boolean found) {
     long free = calls.get(EmtMessage.FREE_NODES);
-    if (free > freeMax) {
-      context.nodes.takeSome(tree, free);
+    if (request.operation().isRemoval()) {
+      if (free > freeMax) {
+        context.nodes.takeSome(tree, free);
+      }
+    } else if (!found && free < freeMin) {
+      context.nodes.giveSome(tree);
     }
-    return status == EmtMessage.FOUND;
   }
 
   private long write(long tree) {

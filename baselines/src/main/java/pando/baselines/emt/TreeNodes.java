@@ -26,6 +26,35 @@ final class TreeNodes {
   }
 
   /**
+   * Gives a tree as many free nodes as it needs, unless another session of this compute server is
+   * about to: so those that find the tree without nodes do not all give it some.
+   *
+   * @return whether it did
+   * @throws PoolFullException as {@link #give}
+   */
+  boolean tryToGive(long tree, long needed) {
+    int memoryServer = GlobalAddress.server(tree);
+    if (!server.giving.compareAndSet(memoryServer, 0, 1)) {
+      return false;
+    }
+    try {
+      give(tree, needed);
+      return true;
+    } finally {
+      server.giving.set(memoryServer, 0);
+    }
+  }
+
+  /** Gives a tree some nodes before it needs them, if there are any. */
+  void giveSome(long tree) {
+    try {
+      tryToGive(tree, 1);
+    } catch (PoolFullException e) {
+      // It is thrown where nodes are needed.
+    }
+  }
+
+  /**
    * Gives a tree as many free nodes as it needs, and some more if there are any.
    *
    * @throws PoolFullException if its memory server has fewer
