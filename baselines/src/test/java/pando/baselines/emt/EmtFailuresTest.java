@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -177,7 +176,6 @@ class EmtFailuresTest {
   void shouldFindAPlantedBug() throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
     command.add("--enable-native-access=ALL-UNNAMED");
     String modules = System.getProperty("jdk.module.path", "");
     String separator = modules.isEmpty() ? "" : System.getProperty("path.separator");
