@@ -155,8 +155,7 @@ public final class EmtHandler implements CallHandler {
       long header = header(server, dram, message);
       return header == 0
           ? corrupt(message, get(message, EmtMessage.TREE))
-          : change(
-              new EmtChanges(dram, server, header, latch.scratch), message, requestBytes);
+          : change(new EmtChanges(dram, server, header, latch.scratch), message, requestBytes);
     } finally {
       latch.lock.unlockWrite(stamp);
     }

@@ -11,8 +11,8 @@ import pando.index.pool.Arguments;
 import pando.index.pool.PoolChange;
 
 /**
- * EMT-D, with one or more compute servers in this process: a tree in each memory server, for a range
- * of keys. Every compute server serves every key, by CALLs to the memory server that has it.
+ * EMT-D, with one or more compute servers in this process: a tree in each memory server, for a
+ * range of keys. Every compute server serves every key, by CALLs to the memory server that has it.
  */
 @SuppressWarnings("exports") // The base is the module's own; what it makes public is this class's.
 public final class EmtIndex extends HostedIndex<EmtServer, EmtWorker> {

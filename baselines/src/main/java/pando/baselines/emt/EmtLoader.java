@@ -140,8 +140,7 @@ final class EmtLoader implements Loader {
     EmtNode.format(registered.segment(), 0, roots[tree], 0, low, high);
     worker.write(roots[tree], 0, bytes);
     registered.segment().asSlice(0, bytes).fill((byte) 0);
-    EmtHeader.format(
-        registered.segment(), 0, headers[tree], bytes, low, high, behind, roots[tree]);
+    EmtHeader.format(registered.segment(), 0, headers[tree], bytes, low, high, behind, roots[tree]);
     worker.write(headers[tree], 0, bytes);
     written = tree + 1;
   }
@@ -152,9 +151,7 @@ final class EmtLoader implements Loader {
     int most = Math.min(EmtMessage.LOADED_MAX, room * LOADED_PER_ROOM);
     while (next < entries.count() && entries.key(next) <= high) {
       more = 0;
-      while (more < most
-          && next + more < entries.count()
-          && entries.key(next + more) <= high) {
+      while (more < most && next + more < entries.count() && entries.key(next + more) <= high) {
         more++;
       }
       loadSome(headers[tree]);

@@ -44,8 +44,7 @@ final class EmtNeighbours extends NeighbourSearch {
       }
       context.counters.restarts++;
       start =
-          WaitLimit.SHORT.pauseBriefly(
-              context.worker.backoff(), attempt, start, CHANGING, wanted);
+          WaitLimit.SHORT.pauseBriefly(context.worker.backoff(), attempt, start, CHANGING, wanted);
     }
   }
 
@@ -62,8 +61,7 @@ final class EmtNeighbours extends NeighbourSearch {
     }
   }
 
-  private boolean isConfirmed(
-      Ranges ranges, int first, int last, long wanted, boolean down) {
+  private boolean isConfirmed(Ranges ranges, int first, int last, long wanted, boolean down) {
     if (PlantedBug.EMT_EDGE_UNCONFIRMED) {
       return true;
     }

@@ -78,8 +78,7 @@ final class EmtNode {
   }
 
   /** Returns whether these are the bytes of the node at an address, with these fences. */
-  boolean isWhole(
-      MemorySegment memory, long node, long address, int level, long low, long high) {
+  boolean isWhole(MemorySegment memory, long node, long address, int level, long low, long high) {
     int count = count(memory, node);
     return Words.get(memory, node + MARK) == ~address
         && level(memory, node) == level
@@ -200,8 +199,7 @@ final class EmtNode {
     setCount(memory, other, there + moved);
   }
 
-  private void move(
-      MemorySegment memory, long from, int fromRank, long to, int toRank, int count) {
+  private void move(MemorySegment memory, long from, int fromRank, long to, int toRank, int count) {
     long bytesMoved = (long) count * Long.BYTES;
     long source = from + (long) fromRank * Long.BYTES;
     long target = to + (long) toRank * Long.BYTES;

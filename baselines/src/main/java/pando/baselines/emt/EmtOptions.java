@@ -24,8 +24,7 @@ public final class EmtOptions extends SystemOptions<EmtOptions> {
           .meaning("free nodes that a tree is given at a time, and keeps of those that it frees");
 
   private static final EmtOptions DEFAULTS =
-      new EmtOptions(
-          "emt-d", defaults(List.of(ROWS, KEPT_NODES)).with("node-bytes", "320"));
+      new EmtOptions("emt-d", defaults(List.of(ROWS, KEPT_NODES)).with("node-bytes", "320"));
 
   /** EMT-D. */
   public static final IndexSystem EMT_D =

@@ -18,19 +18,14 @@ final class EmtReplaced implements Replaced {
     this.server = server;
     this.nodes =
         new TreeNodes(
-            server,
-            new TreeCalls(server, change.worker(), change.message(), EmtServer.NO_SESSION));
+            server, new TreeCalls(server, change.worker(), change.message(), EmtServer.NO_SESSION));
   }
 
   @Override
   public void check(long root) {
     ranges =
         Ranges.read(
-            Catalogue.rootAddress(root),
-            server.places,
-            server.memoryServers,
-            change.worker(),
-            0);
+            Catalogue.rootAddress(root), server.places, server.memoryServers, change.worker(), 0);
     for (int i = 0; i < ranges.count(); i++) {
       change.worker().read(ranges.tree(i) + EmtHeader.ENTRIES, 0, Long.BYTES);
       long entries = Words.get(change.worker().memory(), 0);

@@ -12,10 +12,10 @@ import pando.index.pool.Findings;
 import pando.index.pool.NodePlaces;
 
 /**
- * Walks the trees of all memory servers by READs and checks them: that fences follow each other, that
- * keys are in order and within them, that each node is reached once and lies at its tree's memory
- * server, that only a root is an empty leaf, and that headers count right. No session may change the
- * index meanwhile.
+ * Walks the trees of all memory servers by READs and checks them: that fences follow each other,
+ * that keys are in order and within them, that each node is reached once and lies at its tree's
+ * memory server, that only a root is an empty leaf, and that headers count right. No session may
+ * change the index meanwhile.
  */
 final class EmtWalk {
   private final Worker worker;

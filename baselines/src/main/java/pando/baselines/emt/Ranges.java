@@ -26,8 +26,7 @@ final class Ranges {
    * @param local local offset of {@link EmtHeader#BYTES}
    * @throws CorruptNodeException if the headers do not follow each other
    */
-  static Ranges read(
-      long first, NodePlaces places, int memoryServers, Worker worker, long local) {
+  static Ranges read(long first, NodePlaces places, int memoryServers, Worker worker, long local) {
     long[] lows = new long[memoryServers];
     long[] trees = new long[memoryServers];
     int count = 0;

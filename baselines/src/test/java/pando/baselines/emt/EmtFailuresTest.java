@@ -10,13 +10,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.MemoryServerLostException;
 import pando.fabric.PoolFullException;
 import pando.fabric.UnknownOutcomeException;
@@ -29,10 +29,7 @@ import pando.index.Session;
 @Timeout(300)
 class EmtFailuresTest {
   private static final EmtOptions TINY =
-      EmtOptions.defaults()
-          .with("node-bytes", "128")
-          .with("kept-nodes", "4")
-          .withComputeServers(2);
+      EmtOptions.defaults().with("node-bytes", "128").with("kept-nodes", "4").withComputeServers(2);
 
   /** Operations that would answer another thing if they were executed twice. */
   enum Change {
@@ -117,11 +114,12 @@ class EmtFailuresTest {
     try (HookedFabric fabric = new HookedFabric(Pools.open(2, 128 << 10, 1));
         EmtIndex index = TINY.create(fabric, 0, 2);
         Session session = index.session()) {
-      assertThatThrownBy(() -> {
-            for (long key = 0; ; key++) {
-              session.put(key, key);
-            }
-          })
+      assertThatThrownBy(
+              () -> {
+                for (long key = 0; ; key++) {
+                  session.put(key, key);
+                }
+              })
           .isInstanceOf(PoolFullException.class)
           .hasMessageContaining("capacityBytes=");
       assertThat(session.put(-10, 1)).isFalse();

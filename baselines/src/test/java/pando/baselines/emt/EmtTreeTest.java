@@ -11,10 +11,10 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
@@ -40,8 +40,7 @@ class EmtTreeTest {
       dram = arena.allocate(first + (long) (nodes + 2) * nodeBytes, 64);
       tree = GlobalAddress.of(SERVER, first);
       long root = first + nodeBytes;
-      EmtNode.format(
-          dram, root, GlobalAddress.of(SERVER, root), 0, Long.MIN_VALUE, Long.MAX_VALUE);
+      EmtNode.format(dram, root, GlobalAddress.of(SERVER, root), 0, Long.MIN_VALUE, Long.MAX_VALUE);
       EmtHeader.format(
           dram,
           first,
@@ -138,9 +137,10 @@ class EmtTreeTest {
         step(asker, model, random, random.nextInt(keys) * 3L, grows);
       }
       assertThat(pool.field(EmtHeader.ENTRIES)).isEqualTo(model.size());
-      List.copyOf(model.keySet()).forEach(key -> {
-        assertThat(asker.change(Operation.REMOVE, key, 0)).isEqualTo(EmtMessage.FOUND);
-      });
+      List.copyOf(model.keySet())
+          .forEach(key -> {
+            assertThat(asker.change(Operation.REMOVE, key, 0)).isEqualTo(EmtMessage.FOUND);
+          });
       assertThat(pool.field(EmtHeader.ENTRIES)).isZero();
       assertThat(EmtHeader.rootLevel(pool.field(EmtHeader.ROOT))).isZero();
       assertThat(pool.field(EmtHeader.FREE_NODES)).isEqualTo(nodes);
@@ -169,7 +169,8 @@ class EmtTreeTest {
       }
       case 4, 5 -> checkFound(asker, asker.read(Operation.GET.code, near), model.get(near));
       case 6 -> {
-        Map.@Nullable Entry<Long, Long> next = down ? model.floorEntry(near) : model.ceilingEntry(near);
+        Map.@Nullable Entry<Long, Long> next =
+            down ? model.floorEntry(near) : model.ceilingEntry(near);
         long status = asker.read(down ? EmtMessage.FLOOR : EmtMessage.CEILING, near);
         assertThat(status == EmtMessage.FOUND).isEqualTo(next != null);
         if (next != null) {
@@ -196,7 +197,9 @@ class EmtTreeTest {
     int rows = 1 + random.nextInt(40);
     asker.scan(down, from, to, rows);
     NavigableMap<Long, Long> expected =
-        down ? model.subMap(to, true, from, true).descendingMap() : model.subMap(from, true, to, true);
+        down
+            ? model.subMap(to, true, from, true).descendingMap()
+            : model.subMap(from, true, to, true);
     List<Long> seen = new ArrayList<>();
     for (int i = 0; i < asker.get(EmtMessage.COUNT); i++) {
       seen.add(asker.get(EmtMessage.LIST + i * EmtMessage.ENTRY_BYTES));
@@ -240,8 +243,7 @@ class EmtTreeTest {
       Threads.run(tasks);
       models.forEach(all::putAll);
       Asker asker = new Asker(pool, threads);
-      all.forEach((key, value) ->
-          checkFound(asker, asker.read(Operation.GET.code, key), value));
+      all.forEach((key, value) -> checkFound(asker, asker.read(Operation.GET.code, key), value));
       assertThat(pool.field(EmtHeader.ENTRIES)).isEqualTo(all.size());
     }
   }

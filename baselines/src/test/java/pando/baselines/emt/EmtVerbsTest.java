@@ -83,8 +83,7 @@ class EmtVerbsTest {
       session.get(0);
       session.put(-1, 1); // The tree gets nodes.
       long key = model.firstKey() + STEP * 5;
-      VerbCounters verbs =
-          Costs.of(index, () -> operation.run(session, key, model.get(key)));
+      VerbCounters verbs = Costs.of(index, () -> operation.run(session, key, model.get(key)));
       assertThat(verbs.calls).isEqualTo(1);
       assertThat(verbs.roundTrips).isEqualTo(1);
       assertThat(verbs.reads + verbs.writes + verbs.atomics).isZero();

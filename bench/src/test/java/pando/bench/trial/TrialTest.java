@@ -83,7 +83,8 @@ class TrialTest {
 
   @Tag("campaign")
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "fg", "deft", "rolex", "xstore-d", "emt-d"})
+  @ValueSource(
+      strings = {"dex", "orca", "sherman", "p-sherman", "fg", "deft", "rolex", "xstore-d", "emt-d"})
   void shouldKeepThePromisesOfEachSystemOverTcp(String system) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), HARMLESS).withNetwork(NetworkKind.TCP);
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, SEEDS / 12, seeds -> {});
