@@ -61,7 +61,7 @@ class PlantedBugTest {
     "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
     "burial-unlocked-alone,     rolex, 41",
-    "emt-runs-twice,            emt-d, 1",
+    "emt-runs-twice,            emt-d, 3",
     "orca-pin-skipped,          orca, 1",
     "orca-pinned-while-merging, orca, 1",
     "orca-slot-kept,            orca, 1",
