@@ -54,10 +54,7 @@ class CloseTest {
   }
 
   private static Configuration tiny(SystemUnderTest system, int lockWaitMillis) {
-    Configuration tiny = system.tiny(2);
-    return system == SystemUnderTest.DEX
-        ? tiny
-        : tiny.with("lock-wait-millis", String.valueOf(lockWaitMillis));
+    return system.tiny(2).withLockWait(lockWaitMillis);
   }
 
   private static long key(SplittableRandom random) {
@@ -386,7 +383,9 @@ class CloseTest {
             });
         Throwable failure = catchThrowable(index::close);
         struck = fabric.unhook() == 1;
-        assertThat(failure != null).as("call=%d", call).isEqualTo(struck);
+        // EMT-D repeats the CALLs to its trees.
+        boolean repeats = system.systemName().equals("emt-d") && failure == null;
+        assertThat(failure != null || repeats).as("call=%d", call).isEqualTo(struck || repeats);
         index.close();
         assertThatThrownBy(index::session).hasMessage("the index is closed");
         checkUnlocked(fabric, configuration);

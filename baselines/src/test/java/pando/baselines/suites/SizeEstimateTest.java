@@ -93,7 +93,9 @@ class SizeEstimateTest {
       index.bulkLoad(Entries.of(model), 0.7);
       VerbCounters verbs = check("loaded", index, session, model);
       assertThat(verbs.reads).isLessThan(READS_MAX);
-      assertThat(verbs.writes + verbs.atomics + verbs.calls).isZero();
+      assertThat(verbs.writes + verbs.atomics).isZero();
+      // EMT-D scans the first entries by CALLs.
+      assertThat(verbs.calls).isLessThanOrEqualTo(system.systemName().equals("emt-d") ? 4 : 0);
     }
   }
 
