@@ -34,6 +34,9 @@ public final class PlantedBug {
   /** A drain of DEFT does not wait for the operations behind one gate. */
   public static final boolean GATE_NOT_AWAITED = PLANTED.equals("drain-gate-not-awaited");
 
+  /** An operation that comes while a turn is executed gets its result. */
+  public static final boolean TURN_OLD_RESULT = PLANTED.equals("turn-old-result");
+
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 
