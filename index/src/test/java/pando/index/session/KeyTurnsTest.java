@@ -3,8 +3,6 @@ package pando.index.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -18,11 +16,11 @@ import pando.fabric.Backoff;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
-import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.AllocatedBytes;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.sim.Cluster;
@@ -383,17 +381,16 @@ class KeyTurnsTest {
   void shouldAllocateNothing() {
     KeyTurns.Seat seat = writes.open();
     Request request = put(1, 2);
-    Backoff backoff = new SpinBackoff();
-    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    AllocatedBytes allocated = new AllocatedBytes();
     long least = Long.MAX_VALUE;
     for (int round = 0; round < 10; round++) {
-      long before = threads.getCurrentThreadAllocatedBytes();
+      long before = allocated.get();
       for (int i = 0; i < 10_000; i++) {
-        seat.join(request, backoff);
+        seat.join(request, NEVER);
         seat.apply(true, i);
         seat.done();
       }
-      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      least = Math.min(least, allocated.get() - before);
     }
     assertThat(least).isLessThan(1_000);
   }
