@@ -2,6 +2,7 @@ package pando.baselines;
 
 import java.util.List;
 import pando.baselines.deft.DeftOptions;
+import pando.baselines.emt.EmtOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
 import pando.index.IndexSystem;
@@ -20,6 +21,7 @@ public final class Baselines implements SystemProvider {
         ShermanOptions.FG,
         DeftOptions.DEFT,
         RolexOptions.ROLEX,
-        RolexOptions.XSTORE_D);
+        RolexOptions.XSTORE_D,
+        EmtOptions.EMT_D);
   }
 }
