@@ -11,6 +11,7 @@ module pando.baselines {
   exports pando.baselines.deft;
   exports pando.baselines.rolex;
   exports pando.baselines.sherman;
+  exports pando.baselines.smart;
 
   provides SystemProvider with
       Baselines;

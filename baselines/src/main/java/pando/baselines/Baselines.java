@@ -4,6 +4,7 @@ import java.util.List;
 import pando.baselines.deft.DeftOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
+import pando.baselines.smart.SmartOptions;
 import pando.index.IndexSystem;
 import pando.index.SystemProvider;
 
@@ -20,6 +21,8 @@ public final class Baselines implements SystemProvider {
         ShermanOptions.FG,
         DeftOptions.DEFT,
         RolexOptions.ROLEX,
-        RolexOptions.XSTORE_D);
+        RolexOptions.XSTORE_D,
+        SmartOptions.SMART,
+        SmartOptions.P_SMART);
   }
 }
