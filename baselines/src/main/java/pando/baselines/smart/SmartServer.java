@@ -9,6 +9,7 @@ import pando.fabric.Worker;
 import pando.index.CacheCounters;
 import pando.index.Partitioning;
 import pando.index.PoolPart;
+import pando.index.host.Epochs;
 import pando.index.host.HostedServer;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
@@ -38,6 +39,8 @@ final class SmartServer extends HostedServer {
   final PathCache cache;
   final SmartSpace space;
 
+  private final Epochs epochs;
+
   /** Address of the root, which is there as long as the index. */
   private volatile long root;
 
@@ -50,11 +53,12 @@ final class SmartServer extends HostedServer {
     this.reserve = options.reserve();
     this.landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.PLACE_BYTES;
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
-    this.space = new SmartSpace(fabric, reserve, number);
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.lives =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
     this.cache = new PathCache(options.cacheBytes(), options.fifoParts(), options.pinnedDepth());
+    this.epochs = new Epochs(this, fabric);
+    this.space = new SmartSpace(fabric, reserve, number, epochs);
   }
 
   /**
@@ -78,6 +82,7 @@ final class SmartServer extends HostedServer {
   @Override
   protected void open(Catalogue catalogue, long rootPointer) {
     root = Catalogue.rootAddress(rootPointer);
+    epochs.join();
   }
 
   /** {@inheritDoc} Drops all copies: they were not kept current while others had the keys. */

@@ -9,6 +9,7 @@ import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.PoolPart;
+import pando.index.host.Epochs;
 import pando.index.pool.KeptNodes;
 
 /**
@@ -18,8 +19,8 @@ import pando.index.pool.KeptNodes;
  * nodes go to that of their parents; one in {@link #NODES_TO_A_TURN} goes to the next memory server
  * in turn, so that all get their share.
  *
- * <p>A place that a slot has led to {@linkplain #rest rests} before it is used again, as operations
- * that are running may know it.
+ * <p>A place that a slot has led to rests ({@link Epochs}) before it is used again, as operations that
+ * are running may know it.
  */
 final class SmartSpace {
   private static final int NODES_TO_A_TURN = 16;
@@ -27,17 +28,16 @@ final class SmartSpace {
   private final Fabric fabric;
   private final Reserve reserve;
   private final List<NodeAllocator> allocators = new ArrayList<>();
-  private final List<RestingPlaces> resting = new ArrayList<>();
+  private final Epochs epochs;
   private final AtomicInteger nodes;
 
-  SmartSpace(Fabric fabric, Reserve reserve, int server) {
+  SmartSpace(Fabric fabric, Reserve reserve, int server, Epochs epochs) {
     this.fabric = fabric;
     this.reserve = reserve;
+    this.epochs = epochs;
     this.nodes = new AtomicInteger(server * NODES_TO_A_TURN);
     for (int bytes : Reserve.sizes()) {
-      NodeAllocator allocator = new NodeAllocator(fabric.memoryServers(), bytes);
-      allocators.add(allocator);
-      resting.add(new RestingPlaces(allocator));
+      allocators.add(new NodeAllocator(fabric.memoryServers(), bytes));
     }
   }
 
@@ -91,7 +91,7 @@ final class SmartSpace {
   }
 
   private void rest(int bytes, long address) {
-    resting.get(size(bytes)).add(address);
+    epochs.rest(allocators.get(size(bytes)), address);
   }
 
   private static int size(int bytes) {
@@ -101,10 +101,9 @@ final class SmartSpace {
 
   /** Returns the bytes in use that were allocated here, less those freed here. */
   long bytesInUse() {
-    long bytes = 0;
-    for (int i = 0; i < allocators.size(); i++) {
-      NodeAllocator allocator = allocators.get(i);
-      bytes += (allocator.nodesInUse() - resting.get(i).count()) * allocator.nodeBytes();
+    long bytes = -epochs.places().bytes();
+    for (NodeAllocator allocator : allocators) {
+      bytes += allocator.nodesInUse() * allocator.nodeBytes();
     }
     return bytes;
   }
@@ -112,22 +111,16 @@ final class SmartSpace {
   /** Returns what is kept here for later. */
   List<PoolPart> kept() {
     List<PoolPart> parts = new ArrayList<>();
-    for (int i = 0; i < allocators.size(); i++) {
-      NodeAllocator allocator = allocators.get(i);
-      long count = resting.get(i).count();
-      parts.addAll(KeptNodes.of(allocator));
-      parts.add(new PoolPart("freed nodes, kept here", count, count * allocator.nodeBytes()));
-    }
+    parts.add(epochs.places());
+    allocators.forEach(allocator -> parts.addAll(KeptNodes.of(allocator)));
     return parts;
   }
 
-  /** Gives back all that is not in use; no operation is under way. */
+  /** Gives back all that is not in use; no operation of the compute server is under way. */
   void trim(Worker worker, long message) {
     Losses losses = new Losses();
-    for (int i = 0; i < allocators.size(); i++) {
-      NodeAllocator allocator = allocators.get(i);
-      RestingPlaces rest = resting.get(i);
-      losses.defer(() -> rest.free(worker, message));
+    losses.defer(() -> epochs.freeAll(worker, message));
+    for (NodeAllocator allocator : allocators) {
       losses.defer(() -> allocator.trim(worker, message));
     }
     losses.rethrow();

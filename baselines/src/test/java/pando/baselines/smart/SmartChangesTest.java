@@ -13,6 +13,7 @@ import pando.index.Entries;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
+import pando.index.Tree;
 
 /** Changes of single keys, dense and sparse, compared with a {@link TreeMap}. */
 @Timeout(300)
@@ -68,6 +69,11 @@ class SmartChangesTest {
         Long before = model.get(key(i, shift));
         assertThat(one.get(key(i, shift))).isEqualTo(before != null);
       }
+      Tree tree = options.walk(fabric);
+      assertThat(tree.problems()).isEmpty();
+      assertThat(tree.entries()).isEqualTo(model);
+      assertThat(index.space().otherBytes()).isZero();
+      System.out.println(tree.parts() + ", bytes to an entry=" + tree.bytes() / model.size());
     }
   }
 
