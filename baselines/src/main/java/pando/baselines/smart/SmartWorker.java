@@ -19,6 +19,7 @@ final class SmartWorker extends HostedWorker {
   private final Inserts inserts;
   private final Updates updates;
   private final Removals removals;
+  private final SmartSize size;
   private final WaitLimit limit;
 
   /** Whether the operation may have changed an entry. */
@@ -35,12 +36,13 @@ final class SmartWorker extends HostedWorker {
     this.inserts = new Inserts(context);
     this.updates = new Updates(context);
     this.removals = new Removals(context);
+    this.size = new SmartSize(context);
     this.limit = new WaitLimit(server.options.lockWaitNanos());
   }
 
   @Override
   protected double estimateSize(long low, long high) {
-    throw new UnsupportedOperationException("size");
+    return size.of(low, high);
   }
 
   @Override
