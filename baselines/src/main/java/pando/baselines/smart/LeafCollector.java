@@ -41,14 +41,19 @@ final class LeafCollector {
           public void node(long address, long image) {}
 
           @Override
-          public void leaf(long address, long image) {}
+          public boolean leaf(long address, long image) {
+            return true;
+          }
         };
 
     /** Called for each inner node whose slots are used. */
     void node(long address, long image);
 
-    /** Called for each leaf that was READ, before it is known to be whole; may mend the image. */
-    void leaf(long address, long image);
+    /**
+     * Called for each leaf that was READ, before it is known to be whole; returns whether its entry
+     * is of use.
+     */
+    boolean leaf(long address, long image);
   }
 
   /** A part of the keys in the order of the search: a slot, or an entry that was found. */
@@ -280,7 +285,9 @@ final class LeafCollector {
   }
 
   private void takeLeaf(long address, long image, long prefix, int depth) {
-    observer.leaf(address, image);
+    if (!observer.leaf(address, image)) {
+      return;
+    }
     long leaf = image;
     if (!LeafLayout.isWhole(memory, leaf)) {
       context.leaves.readLinked(address);

@@ -59,14 +59,14 @@ final class NotedNodes implements LeafCollector.Observer {
   }
 
   @Override
-  public void leaf(long address, long image) {
-    if (LeafLayout.life(LeafLayout.state(memory, image)) != LeafLayout.UNBORN) {
-      return;
+  public boolean leaf(long address, long image) {
+    if (LeafLayout.life(LeafLayout.state(memory, image)) == LeafLayout.UNBORN) {
+      if (unbornCount == unborn.length) {
+        unborn = Arrays.copyOf(unborn, 2 * unbornCount);
+      }
+      unborn[unbornCount++] = address;
     }
-    if (unbornCount == unborn.length) {
-      unborn = Arrays.copyOf(unborn, 2 * unbornCount);
-    }
-    unborn[unbornCount++] = address;
+    return true;
   }
 
   /**
