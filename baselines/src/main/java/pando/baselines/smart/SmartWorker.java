@@ -10,6 +10,9 @@ import pando.index.session.Request;
 
 /** One session's operations at one compute server of SMART. */
 final class SmartWorker extends HostedWorker {
+  /** Attempts after which the time limit counts, as clocks may jump. */
+  private static final int EAGER = 64;
+
   private final SmartContext context;
   private final Worker worker;
   private final MemorySegment memory;
@@ -117,7 +120,7 @@ final class SmartWorker extends HostedWorker {
   /** Waits for the session that has locked the leaf, or has changed the tree. */
   private long await(int attempt, long start, long key) {
     long now = worker.nanoTime();
-    if (attempt > 0 && limit.isOver(now - start)) {
+    if (attempt > EAGER && limit.isOver(now - start)) {
       int owner = LeafLayout.owner(LeafLayout.state(memory, context.leaf));
       throw new StalledException(
           "a leaf stays locked: key=%s, computeServer=%s, session=%s, waitedNanos=%s, attempts=%s"
