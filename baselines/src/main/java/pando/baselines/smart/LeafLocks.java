@@ -1,0 +1,106 @@
+package pando.baselines.smart;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.GlobalAddress;
+import pando.fabric.Worker;
+import pando.fabric.memory.Words;
+import pando.index.session.Retry;
+
+/**
+ * The leaf that a worker has locked: one at a time. A leaf that is being made is locked from its
+ * beginning.
+ */
+final class LeafLocks {
+  private static final long COMPARED = LeafLayout.OWNER_MASK | LeafLayout.LIFE_MASK;
+  private static final long FREE = LeafLayout.state(0, LeafLayout.LIVE, 0);
+
+  private final Worker worker;
+  private final MemorySegment memory;
+  private final long scratch;
+  private final long word;
+  private final int owner;
+  private final long locked;
+
+  private long held;
+  private long state;
+
+  LeafLocks(SmartContext context) {
+    this.worker = context.worker;
+    this.memory = context.memory;
+    this.scratch = context.newLeaf;
+    this.word = context.words;
+    this.owner = context.owner;
+    this.locked = LeafLayout.state(owner, LeafLayout.LIVE, 0);
+  }
+
+  /** Locks a leaf if it is live and not locked; returns whether it was. */
+  boolean tryLock(long address) {
+    held = address;
+    state =
+        worker.maskedCas(
+            address + LeafLayout.STATE, FREE, COMPARED, locked, LeafLayout.OWNER_MASK);
+    if (((state ^ FREE) & COMPARED) == 0) {
+      return true;
+    }
+    forget();
+    return false;
+  }
+
+  /** Returns the state that the last attempt to lock a leaf has found. */
+  long found() {
+    return state;
+  }
+
+  /** Notes a leaf that is written with this worker as its owner. */
+  void hold(long address) {
+    held = address;
+  }
+
+  /** Notes that no leaf is locked any more. */
+  void forget() {
+    held = GlobalAddress.NULL;
+  }
+
+  /** Unlocks the leaf as it is. */
+  void unlock() {
+    Words.set(memory, word, state);
+    worker.write(held + LeafLayout.STATE, word, Long.BYTES);
+    forget();
+  }
+
+  /** Unlocks the leaf after a failure. */
+  void abandon(Throwable failure) {
+    long address = held;
+    if (address == GlobalAddress.NULL) {
+      return;
+    }
+    forget();
+    try {
+      Retry.untilDone(worker, () -> release(worker, memory, scratch, address, owner));
+    } catch (RuntimeException | Error e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  /**
+   * Unlocks a leaf whose owner has failed, if the owner has still locked it. A leaf that was not
+   * live yet becomes dead. The check is made to fit, as either value may be there.
+   *
+   * @param scratch local offset of {@link LeafLayout#BYTES} that are overwritten
+   */
+  static void release(
+      Worker worker, MemorySegment memory, long scratch, long address, int owner) {
+    worker.read(address, scratch, LeafLayout.BYTES);
+    long left = LeafLayout.state(memory, scratch);
+    if (LeafLayout.owner(left) != owner) {
+      return;
+    }
+    if (!LeafLayout.isWhole(memory, scratch)) {
+      long key = LeafLayout.key(memory, scratch);
+      LeafLayout.set(memory, scratch, key, LeafLayout.value(memory, scratch), left);
+      worker.write(address + LeafLayout.CHECK, scratch + LeafLayout.CHECK, Long.BYTES);
+    }
+    int life = LeafLayout.life(left) == LeafLayout.UNBORN ? LeafLayout.DEAD : LeafLayout.life(left);
+    worker.cas(address + LeafLayout.STATE, left, LeafLayout.with(left, 0, life));
+  }
+}
