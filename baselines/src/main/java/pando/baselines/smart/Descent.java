@@ -55,6 +55,10 @@ final class Descent {
   private final Copy copy = new Copy();
   private final long[] addresses = new long[LEVELS_MAX];
   private final int[] indexes = new int[LEVELS_MAX];
+
+  /** What {@link HeldPlaces#number} was before each node was READ. */
+  private final int[] numbers = new int[LEVELS_MAX];
+
   private int levels;
   private long leafAddress;
 
@@ -244,7 +248,9 @@ final class Descent {
       return End.ASIDE;
     }
     if (NodeLayout.isFrozen(memory, image)) {
-      context.replacing.replace(this, level, 0);
+      if (context.buries || server.hasKeysBelow(prefix, childDepth)) {
+        context.replacing.replace(this, level, 0);
+      }
       return End.AGAIN;
     }
     return End.NONE;
@@ -254,6 +260,7 @@ final class Descent {
   private void read(int level, long address, int type) {
     long image = context.image(level);
     addresses[level] = address;
+    numbers[level] = context.held.number(address);
     int bytes = NodeLayout.bytes(Math.min(type, NodeLayout.FULL));
     context.counters.innerReads++;
     worker.read(address, image, bytes);
@@ -298,6 +305,17 @@ final class Descent {
   /** Returns the number of bytes of the path of a node. */
   int depth(int level) {
     return NodeLayout.depth(NodeLayout.header(memory, context.image(level)));
+  }
+
+  /** Returns whether this compute server alone changes a node. */
+  boolean isOwned(int level) {
+    long header = NodeLayout.header(memory, context.image(level));
+    return server.owns(NodeLayout.prefix(header), NodeLayout.depth(header));
+  }
+
+  /** Returns what {@link HeldPlaces#number} was before a node was READ. */
+  int number(int level) {
+    return numbers[level];
   }
 
   /** Returns the address of the leaf that was READ last. */
