@@ -127,7 +127,7 @@ final class Inserts {
     if (!insertAt(descent.slotAddress(level), descent.slot(level), path, value)) {
       return false;
     }
-    server.space.restLeaf(dead);
+    server.space.restLeaf(worker, context.message, dead);
     return true;
   }
 
