@@ -59,6 +59,9 @@ final class Descent {
   private int levels;
   private long leafAddress;
 
+  /** Whether the leaf at the end is READ. */
+  private boolean wantsLeaf = true;
+
   Descent(SmartContext context) {
     this.context = context;
     this.server = context.server;
@@ -80,6 +83,16 @@ final class Descent {
    */
   End findNow(long path, int below) {
     return find(path, true, below);
+  }
+
+  /** Goes down to the last node on the path, as {@link #findNow}, and READs no leaf. */
+  void findNodes(long path, int below) {
+    wantsLeaf = false;
+    try {
+      find(path, true, below);
+    } finally {
+      wantsLeaf = true;
+    }
   }
 
   private End find(long path, boolean now, int below) {
@@ -180,7 +193,7 @@ final class Descent {
       long slot = slot(level);
       switch (Slot.kind(slot)) {
         case Slot.LEAF -> {
-          return leaf(path, depth, Slot.address(slot));
+          return wantsLeaf ? leaf(path, depth, Slot.address(slot)) : End.OTHER;
         }
         case Slot.NODE -> {
           End end = child(path, depth, slot);

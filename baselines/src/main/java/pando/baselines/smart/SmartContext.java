@@ -41,6 +41,7 @@ final class SmartContext extends WorkerContext {
   final LeafLocks locks;
   final Replacing replacing;
   final Descent descent;
+  final LeafCollector collector;
 
   private final long images;
 
@@ -52,6 +53,7 @@ final class SmartContext extends WorkerContext {
     this.newNode = local.region(NODE_BYTES);
     this.words = local.region(8 * Long.BYTES);
     this.results = local.region(RESULTS * Long.BYTES);
+    long collected = LeafCollector.region(local);
     super(fabric, local);
     this.server = server;
     this.owner = LeafLayout.owner(server.number, session);
@@ -59,6 +61,7 @@ final class SmartContext extends WorkerContext {
     this.locks = new LeafLocks(this);
     this.replacing = new Replacing(this);
     this.descent = new Descent(this);
+    this.collector = new LeafCollector(this, collected);
   }
 
   /** Returns where the node of a level of the descent is in local memory. */

@@ -3,6 +3,7 @@ package pando.baselines.smart;
 import java.util.random.RandomGenerator;
 import pando.fabric.Fabric;
 import pando.index.Session;
+import pando.index.host.Epochs;
 import pando.index.host.HostedIndex;
 import pando.index.host.LockingSession;
 import pando.index.host.Parting;
@@ -116,6 +117,17 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
   @Override
   protected Parting partWhole(PoolChange change, SmartServer giver) {
     return Parting.at(giver::low);
+  }
+
+  @Override
+  protected void bury(PoolChange change, int lost) {
+    SmartServer server = servers().getFirst();
+    Epochs.bury(change, lost);
+    // One that joins has not been opened yet.
+    server.open(change.catalogue(), change.catalogue().root());
+    long low = options.isPartitioned() ? partitioning().lowOfServer(lost) : Long.MIN_VALUE;
+    long high = options.isPartitioned() ? partitioning().highOfServer(lost) : Long.MAX_VALUE;
+    SmartBurial.bury(server, fabric(), lost, low, high);
   }
 
   /** {@inheritDoc} The pool has all there is of them. */

@@ -14,6 +14,7 @@ import pando.index.host.HostedServer;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
+import pando.index.session.Gate;
 
 /** What the sessions of one compute server of SMART share: its cache, and free places. */
 final class SmartServer extends HostedServer {
@@ -67,6 +68,16 @@ final class SmartServer extends HostedServer {
    */
   static int system(SmartOptions options) {
     return SYSTEM | (options.isPartitioned() ? 2 : 0) | (options.reserve() == Reserve.WHOLE ? 1 : 0);
+  }
+
+  /** Makes a pass for what reads places and is no session. */
+  Gate.Pass passOf(Worker worker) {
+    return pass(worker);
+  }
+
+  /** Ends such a pass. */
+  void end(Gate.Pass pass) {
+    forget(pass);
   }
 
   /** Returns a life that no node has had before. */

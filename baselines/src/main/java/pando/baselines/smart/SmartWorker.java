@@ -11,6 +11,9 @@ import pando.index.session.Request;
 
 /** One session's operations at one compute server of SMART. */
 final class SmartWorker extends HostedWorker {
+  /** Attempts after which the time limit counts, as clocks may jump. */
+  private static final int EAGER = 64;
+
   private final SmartContext context;
   private final Worker worker;
   private final MemorySegment memory;
@@ -20,6 +23,7 @@ final class SmartWorker extends HostedWorker {
   private final Inserts inserts;
   private final Updates updates;
   private final Removals removals;
+  private final SmartSize size;
   private final WaitLimit limit;
 
   /** Whether the operation may have changed an entry. */
@@ -36,12 +40,13 @@ final class SmartWorker extends HostedWorker {
     this.inserts = new Inserts(context);
     this.updates = new Updates(context);
     this.removals = new Removals(context);
+    this.size = new SmartSize(context);
     this.limit = new WaitLimit(server.options.lockWaitNanos());
   }
 
   @Override
   protected double estimateSize(long low, long high) {
-    throw new UnsupportedOperationException("size");
+    return size.of(low, high);
   }
 
   @Override
@@ -116,7 +121,7 @@ final class SmartWorker extends HostedWorker {
   /** Waits for the session that has locked the leaf, or has changed the tree. */
   private long await(int attempt, long start, long key) {
     long now = worker.nanoTime();
-    if (attempt > 0 && limit.isOver(now - start)) {
+    if (attempt > EAGER && limit.isOver(now - start)) {
       int owner = LeafLayout.owner(LeafLayout.state(memory, context.leaf));
       throw new StalledException(
           "a leaf stays locked: key=%s, computeServer=%s, session=%s, waitedNanos=%s, attempts=%s"

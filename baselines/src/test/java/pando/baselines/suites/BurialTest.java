@@ -58,6 +58,7 @@ class BurialTest {
   @CsvSource({
     "sherman, validation=checksum",
     "rolex,   retraining=on",
+    "smart,   reserve=steps",
   })
   void shouldEndWhatWasHalfDone(String system, String setting) {
     IndexOptions options = options(system, setting);
@@ -84,6 +85,8 @@ class BurialTest {
     "rolex,     retraining=on",
     "rolex,     retraining=off",
     "xstore-d,  retraining=on",
+    "smart,     reserve=steps",
+    "smart,     reserve=whole",
   })
   void shouldEndEveryChangeThatWasHalfDone(String system, String setting) {
     IndexOptions options = options(system, setting);
