@@ -34,8 +34,17 @@ public final class PlantedBug {
   /** A drain of DEFT does not wait for the operations behind one gate. */
   public static final boolean GATE_NOT_AWAITED = PLANTED.equals("drain-gate-not-awaited");
 
+  /** An operation that comes while a turn is executed gets its result. */
+  public static final boolean TURN_OLD_RESULT = PLANTED.equals("turn-old-result");
+
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
+
+  /** A memory server of EMT-D executes a repeated CALL again. */
+  public static final boolean EMT_RUNS_TWICE = PLANTED.equals("emt-runs-twice");
+
+  /** EMT-D does not ask again about memory servers that it passed on the way to a neighbour. */
+  public static final boolean EMT_EDGE_UNCONFIRMED = PLANTED.equals("emt-edge-unconfirmed");
 
   /** A burial releases the locks, and leaves the changes under them half done. */
   public static final boolean UNLOCKED_ALONE = PLANTED.equals("burial-unlocked-alone");
