@@ -9,6 +9,7 @@ module pando.baselines {
   requires transitive pando.index;
 
   exports pando.baselines.deft;
+  exports pando.baselines.emt;
   exports pando.baselines.rolex;
   exports pando.baselines.sherman;
   exports pando.baselines.smart;

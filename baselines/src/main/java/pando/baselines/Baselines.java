@@ -2,6 +2,7 @@ package pando.baselines;
 
 import java.util.List;
 import pando.baselines.deft.DeftOptions;
+import pando.baselines.emt.EmtOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
 import pando.baselines.smart.SmartOptions;
@@ -22,6 +23,7 @@ public final class Baselines implements SystemProvider {
         DeftOptions.DEFT,
         RolexOptions.ROLEX,
         RolexOptions.XSTORE_D,
+        EmtOptions.EMT_D,
         SmartOptions.SMART,
         SmartOptions.P_SMART);
   }

@@ -23,6 +23,12 @@ public record Configuration(IndexOptions options) {
     return changed;
   }
 
+  /** Returns this with a limit to waits for locks, if the system has locks in the pool. */
+  public Configuration withLockWait(int millis) {
+    String name = "lock-wait-millis";
+    return options.documentation().containsKey(name) ? with(name, Integer.toString(millis)) : this;
+  }
+
   /** Returns the size of a node. */
   public int nodeBytes() {
     return options.nodeBytes();

@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
+import pando.index.bugs.PlantedBug;
 
 /**
  * Goes down the tree to where a key is, or would be.
@@ -117,6 +118,9 @@ final class Descent {
       int kind = Slot.kind(copy.slot);
       if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
         return End.LEAF;
+      }
+      if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
+        return End.NONE;
       }
       if (kind != Slot.NODE || !copyChild(path)) {
         break;

@@ -123,7 +123,7 @@ final class Inserts {
     if (!insertAt(level, descent.slotAddress(level), descent.slot(level), path, value)) {
       return false;
     }
-    server.space.restLeaf(dead);
+    server.space.restLeaf(worker, context.message, dead);
     return true;
   }
 

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.bugs.PlantedBug;
 import pando.index.session.Retry;
 
 /**
@@ -11,7 +12,11 @@ import pando.index.session.Retry;
  * beginning. In partitions, a leaf is locked locally, and names no owner.
  */
 final class LeafLocks {
-  private static final long COMPARED = LeafLayout.OWNER_MASK | LeafLayout.LIFE_MASK;
+  private static final long COMPARED =
+      PlantedBug.SMART_IMAGE_WRITTEN
+          ? LeafLayout.OWNER_MASK
+          : LeafLayout.OWNER_MASK | LeafLayout.LIFE_MASK;
+
   private static final long FREE = LeafLayout.state(0, LeafLayout.LIVE, 0);
 
   private final SmartContext context;

@@ -40,7 +40,7 @@ final class Removals {
         context.postAndSwap(list, level, descent.slotAddress(level), slot, emptied(slot));
     context.locks.forget();
     if (unlinked || unlink(path, address)) {
-      server.space.restLeaf(address);
+      server.space.restLeaf(worker, context.message, address);
       shrink(path);
     }
   }

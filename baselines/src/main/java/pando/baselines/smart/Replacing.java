@@ -217,6 +217,6 @@ final class Replacing {
     long sealed = NodeLayout.header(memory, image);
     Words.set(memory, context.words, NodeLayout.withState(sealed, NodeLayout.DEAD));
     worker.write(node + NodeLayout.HEADER, context.words, Long.BYTES);
-    server.space.restNode(NodeLayout.type(sealed), node);
+    server.space.restNode(NodeLayout.type(sealed), worker, context.message, node);
   }
 }

@@ -63,6 +63,7 @@ class AllocationTest {
     "ROLEX,     8MiB,  retraining=on",
     "XSTORE_D,  64KiB, retraining=off",
     "XSTORE_D,  8MiB,  retraining=on",
+    "EMT_D,     64KiB, rows=250",
   })
   void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(501));

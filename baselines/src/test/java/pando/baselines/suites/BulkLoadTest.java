@@ -69,6 +69,12 @@ class BulkLoadTest {
     "258, ROLEX,     20000, 0.7,  3,  7,  delta=16 epsilon=16 leaves-max=48",
     "271, XSTORE_D,  0,     0.7,  1,  1,  retraining=on",
     "272, XSTORE_D,  5000,  1,    16, 16, retraining=on",
+    "281, EMT_D,     0,     0.7,  1,  1,  rows=250",
+    "282, EMT_D,     1,     0.7,  3,  16, kept-nodes=1",
+    "283, EMT_D,     7,     1,    4,  4,  kept-nodes=100",
+    "284, EMT_D,     5000,  1,    16, 16, node-bytes=320",
+    "285, EMT_D,     20000, 0.01, 2,  3,  rows=1",
+    "286, EMT_D,     20000, 0.7,  3,  7,  node-bytes=1024",
   })
   void shouldHoldWhatWasLoaded(
       long seed,
@@ -111,6 +117,8 @@ class BulkLoadTest {
     "259, ROLEX,     1, 1,  retraining=on",
     "260, ROLEX,     4, 4,  retraining=on",
     "273, XSTORE_D,  4, 4,  retraining=on",
+    "287, EMT_D,     1, 1,  kept-nodes=1",
+    "288, EMT_D,     4, 4,  kept-nodes=16",
   })
   void shouldGiveBackNodesOfWhatIsDeleted(
       long seed, SystemUnderTest system, int memoryServers, int computeServers, String settings) {

@@ -40,7 +40,11 @@ class CachedBytesTest {
           model.keySet().forEach(session::get);
         }
         most = index.cachedBytes();
-        assertThat(most).isGreaterThan(empty).isLessThan(index.poolBytes());
+        if (system.systemName().equals("emt-d")) {
+          assertThat(most).as("nothing is cached").isZero();
+        } else {
+          assertThat(most).isGreaterThan(empty).isLessThan(index.poolBytes());
+        }
       }
       // Nobody is there who could not be asked.
       assertThat(index.cachedBytes()).isBetween(0L, most);

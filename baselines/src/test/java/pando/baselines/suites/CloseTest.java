@@ -54,10 +54,7 @@ class CloseTest {
   }
 
   private static Configuration tiny(SystemUnderTest system, int lockWaitMillis) {
-    Configuration tiny = system.tiny(2);
-    return system == SystemUnderTest.DEX
-        ? tiny
-        : tiny.with("lock-wait-millis", String.valueOf(lockWaitMillis));
+    return system.tiny(2).withLockWait(lockWaitMillis);
   }
 
   private static long key(SplittableRandom random) {

@@ -39,8 +39,7 @@ class ErrorsTest {
   private static final int REPEATED_BY_ORCA = 16;
 
   private static Configuration tiny(SystemUnderTest system) {
-    Configuration tiny = system.tiny(2);
-    return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "50");
+    return system.tiny(2).withLockWait(50);
   }
 
   /** Has the posting of this number fail, counted from 0. */

@@ -84,6 +84,9 @@ class HostileBytesTest {
     "ROLEX,     1, false, retraining=off",
     "ROLEX,     1, true,  retraining=off",
     "ROLEX,     0, true,  retraining=on",
+    "EMT_D,     0, true,  rows=7",
+    "EMT_D,     1, true,  rows=250",
+    "EMT_D,     2, true,  rows=7",
   })
   void shouldSurviveAnyDamagedByte(
       SystemUnderTest system, int level, boolean sealed, String settings) {
@@ -117,6 +120,8 @@ class HostileBytesTest {
     "DEFT,      2, validation=checksum",
     "ROLEX,     0, retraining=off",
     "ROLEX,     1, retraining=on",
+    "EMT_D,     0, rows=7",
+    "EMT_D,     1, rows=250",
   })
   void shouldSurviveADamagedNode(SystemUnderTest system, int level, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(level));
@@ -158,6 +163,8 @@ class HostileBytesTest {
     "DEFT,      2, true,  validation=checksum",
     "ROLEX,     1, false, retraining=off",
     "ROLEX,     1, true,  retraining=on",
+    "EMT_D,     1, true,  rows=7",
+    "EMT_D,     2, true,  rows=250",
   })
   void shouldSurviveADamagedPointer(
       SystemUnderTest system, int level, boolean sealed, String settings) {

@@ -45,6 +45,7 @@ class JoinTest {
     "rolex, epsilon=5",
     "rolex, writes=call",
     "xstore-d, writes=one-sided",
+    "emt-d, node-bytes=320",
   })
   void shouldRefuseOtherNodesAndLocks(String system, String settings) {
     Configuration made = SystemUnderTest.of(system).tiny(2);
@@ -68,6 +69,7 @@ class JoinTest {
     "deft, segments=off caching=off merge-share=0.5 merged-share=1",
     "rolex, leaves-max=63 retraining=off retrain-fill=1 synonym-share=5 handovers=0",
     "xstore-d, leaves-max=63 retrainers=1 retrain-fill=0.3 synonym-share=0 merge-share=0.5",
+    "emt-d, kept-nodes=1 rows=250",
   })
   void shouldShareAnIndexWhereOtherSettingsDiffer(String system, String settings) {
     Configuration configuration = SystemUnderTest.of(system).tiny(2);

@@ -91,6 +91,11 @@ class ModelTest {
     "75, XSTORE_D,  4,  1,  1024, 50000, leaves-max=48 delta=16 epsilon=16",
     "76, XSTORE_D,  3,  2,  384,  8000,  retrain-fill=1 synonym-share=0 merge-share=0.5",
     "77, XSTORE_D,  2,  2,  640,  20000, leaves-max=63 delta=60 epsilon=100",
+    "91, EMT_D,     1,  1,  128,  2000,  kept-nodes=1",
+    "92, EMT_D,     4,  3,  192,  20000, rows=1",
+    "93, EMT_D,     3,  2,  128,  100,   rows=3",
+    "94, EMT_D,     2,  2,  320,  20000, rows=250 kept-nodes=64",
+    "95, EMT_D,     16, 1,  4096, 50000, kept-nodes=200",
   })
   void shouldBehaveLikeTreeMap(
       long seed,

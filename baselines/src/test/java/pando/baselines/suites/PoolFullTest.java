@@ -98,6 +98,7 @@ class PoolFullTest {
     "ROLEX,     retraining=on",
     "ROLEX,     leaves-max=2 synonym-share=0 merge-share=0.5",
     "XSTORE_D,  retraining=on",
+    "EMT_D,     kept-nodes=8",
     "ORCA,      delta-share=0.0625",
     "ORCA,      delta-share=0.5",
   })
@@ -299,6 +300,7 @@ class PoolFullTest {
     "DEFT,      validation=versions",
     "ROLEX,     retraining=on",
     "XSTORE_D,  retraining=on",
+    "EMT_D,     kept-nodes=8",
     "ORCA,      delta-share=0.0625",
     "ORCA,      delta-share=0.5",
   })

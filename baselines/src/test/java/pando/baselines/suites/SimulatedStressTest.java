@@ -71,6 +71,9 @@ class SimulatedStressTest {
     "182, XSTORE_D,  delta=2 epsilon=2 leaves-max=1",
     "183, XSTORE_D,  delta=16 epsilon=16 leaves-max=48",
     "184, XSTORE_D,  synonym-share=0 retrain-fill=1 merge-share=0.5 delta=2",
+    "191, EMT_D,     kept-nodes=1",
+    "192, EMT_D,     kept-nodes=16 rows=2",
+    "193, EMT_D,     node-bytes=320",
   })
   void shouldStayLinearizable(long seed, SystemUnderTest system, String settings) throws Exception {
     long start = Seeds.of(seed);

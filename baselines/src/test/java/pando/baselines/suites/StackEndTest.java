@@ -26,8 +26,7 @@ class StackEndTest {
   private static final int ROUNDS = Seeds.count(1, 100);
 
   private static Configuration tiny(SystemUnderTest system) {
-    Configuration tiny = system.tiny(2);
-    return system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis", "2000");
+    return system.tiny(2).withLockWait(2_000);
   }
 
   private static long key(int number) {

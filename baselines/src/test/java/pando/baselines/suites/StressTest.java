@@ -60,6 +60,9 @@ class StressTest {
     "172, XSTORE_D,  4, 2, 4, retraining=on",
     "173, XSTORE_D,  4, 2, 4, leaves-max=1 delta=2 epsilon=2",
     "174, XSTORE_D,  6, 2, 2, retrain-fill=1 synonym-share=0 merge-share=0.5",
+    "181, EMT_D,     4, 1, 1, kept-nodes=1",
+    "182, EMT_D,     4, 2, 4, kept-nodes=16 rows=2",
+    "183, EMT_D,     6, 2, 2, node-bytes=320",
   })
   void shouldStayLinearizable(
       long seed,

@@ -127,9 +127,7 @@ class TcpOutageTest {
   }
 
   private static RangeIndex create(SystemUnderTest system, Fabric fabric) {
-    Configuration tiny = system.tiny(2);
-    RangeIndex index =
-        (system == SystemUnderTest.DEX ? tiny : tiny.with("lock-wait-millis=500")).create(fabric);
+    RangeIndex index = system.tiny(2).withLockWait(500).create(fabric);
     NavigableMap<Long, Long> all = new TreeMap<>();
     LongStream.range(0, (long) CLIENTS * KEYS).forEach(key -> all.put(key, 0L));
     index.bulkLoad(Entries.of(all), 0.7);

@@ -48,7 +48,8 @@ class VerbFailuresTest {
           "DEFT validation=opdv",
           "DEFT validation=checksum sx-locks=off",
           "ROLEX retraining=on",
-          "XSTORE_D retraining=on");
+          "XSTORE_D retraining=on",
+          "EMT_D kept-nodes=2");
 
   private static final List<String> MORE_SYSTEMS =
       List.of(
@@ -79,10 +80,7 @@ class VerbFailuresTest {
   void shouldLoseNothingWhereverAnOperationBreaks(Break how, String settings) {
     String[] parts = settings.split(" ", 2);
     SystemUnderTest system = SystemUnderTest.of(parts[0]);
-    Configuration configuration = system.tiny(2).with(parts[1]);
-    if (system != SystemUnderTest.DEX) {
-      configuration = configuration.with("lock-wait-millis=500");
-    }
+    Configuration configuration = system.tiny(2).with(parts[1]).withLockWait(500);
     int broken = 0;
     int next = how.place();
     for (Way way : Way.all(configuration)) {

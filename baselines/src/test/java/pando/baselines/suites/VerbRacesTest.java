@@ -59,7 +59,8 @@ class VerbRacesTest {
           "DEFT validation=opdv",
           "DEFT validation=checksum sx-locks=off",
           "ROLEX retraining=on",
-          "XSTORE_D retraining=on");
+          "XSTORE_D retraining=on",
+          "EMT_D kept-nodes=2");
 
   private static final List<String> MORE_SYSTEMS =
       List.of(
@@ -112,7 +113,7 @@ class VerbRacesTest {
   void shouldTakePlaceAtOnceWhateverOthersDoBetweenItsVerbs(String settings) {
     String[] parts = settings.split(" ", 2);
     Configuration configuration =
-        SystemUnderTest.of(parts[0]).tiny(2).with(parts[1]).with("lock-wait-millis=2");
+        SystemUnderTest.of(parts[0]).tiny(2).with(parts[1]).withLockWait(2);
     int tries = 0;
     int races = 0;
     List<Way> ways = Way.all(configuration);

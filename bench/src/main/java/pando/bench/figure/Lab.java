@@ -169,6 +169,7 @@ record Lab(
             clients.threads() == Load.OF_LAB ? threads : clients.threads(),
             clients.coroutines(),
             load.start().keys(),
+            load.values(),
             load.start().isEmpty() ? 0 : records,
             load.workload().distribution(load.distribution()),
             THETA,

@@ -34,8 +34,17 @@ public final class PlantedBug {
   /** A drain of DEFT does not wait for the operations behind one gate. */
   public static final boolean GATE_NOT_AWAITED = PLANTED.equals("drain-gate-not-awaited");
 
+  /** An operation that comes while a turn is executed gets its result. */
+  public static final boolean TURN_OLD_RESULT = PLANTED.equals("turn-old-result");
+
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
+
+  /** A memory server of EMT-D executes a repeated CALL again. */
+  public static final boolean EMT_RUNS_TWICE = PLANTED.equals("emt-runs-twice");
+
+  /** EMT-D does not ask again about memory servers that it passed on the way to a neighbour. */
+  public static final boolean EMT_EDGE_UNCONFIRMED = PLANTED.equals("emt-edge-unconfirmed");
 
   /** A burial releases the locks, and leaves the changes under them half done. */
   public static final boolean UNLOCKED_ALONE = PLANTED.equals("burial-unlocked-alone");
@@ -151,7 +160,7 @@ public final class PlantedBug {
   /** A client keeps its routes although a compute server does not own a key. */
   public static final boolean ROUTES_KEPT = PLANTED.equals("cluster-routes-kept");
 
-  /** SMART WRITEs the leaf that it read before it locked it. */
+  /** SMART writes a leaf as it was before it locked it: also one that was removed meanwhile. */
   public static final boolean SMART_IMAGE_WRITTEN = PLANTED.equals("smart-image-written");
 
   /** SMART answers by a cached slot that a key is absent. */

@@ -9,6 +9,7 @@ import pando.fabric.GlobalAddress;
 import pando.fabric.server.CallHandler;
 import pando.index.dex.node.NodeCheck;
 import pando.index.dex.node.NodeLayout;
+import pando.index.host.AnsweredCalls;
 import pando.index.session.Operation;
 
 /**
@@ -24,7 +25,7 @@ public final class DexOffload implements CallHandler {
   static final int FUNCTION = FIRST_FUNCTION;
 
   private final Map<Long, NodeLayout> layouts = new ConcurrentHashMap<>();
-  private final Map<CallerName, Caller> callers = new ConcurrentHashMap<>();
+  private final AnsweredCalls answered = new AnsweredCalls();
 
   /** Creates the handler. */
   public DexOffload() {}
@@ -44,19 +45,18 @@ public final class DexOffload implements CallHandler {
     if (!asks) {
       checkLength(message, requestBytes);
     }
-    CallerName name =
-        new CallerName(
-            server, message.get(LONG, Offload.PROCESS), message.get(LONG, Offload.WORKER));
-    Caller caller = callers.computeIfAbsent(name, _ -> new Caller());
+    AnsweredCalls.Caller caller = answered.caller(server, message, Offload.NAME);
     // A question waits for a request that is executed now.
     synchronized (caller) {
-      if (caller.isNext(message.get(LONG, Offload.NUMBER)) && !asks) {
+      if (caller.isNext(message, Offload.NAME) && !asks) {
         execute(server, dram, message);
-        MemorySegment.copy(message, 0, caller.response, 0, Offload.RESPONSE_BYTES);
+        return caller.keep(message, Offload.RESPONSE_BYTES);
       }
-      MemorySegment.copy(caller.response, 0, message, 0, Offload.RESPONSE_BYTES);
+      if (caller.repeat(message) == 0) {
+        message.set(LONG, Offload.STATUS, Offload.FALLBACK);
+      }
+      return Offload.RESPONSE_BYTES;
     }
-    return Offload.RESPONSE_BYTES;
   }
 
   private void checkLength(MemorySegment message, int requestBytes) {
@@ -78,28 +78,6 @@ public final class DexOffload implements CallHandler {
 
   private NodeLayout layout(MemorySegment message) {
     return layouts.computeIfAbsent(message.get(LONG, Offload.SIZES), Offload::layout);
-  }
-
-  /** A worker of a process, at one of the memory servers that this handler serves. */
-  private record CallerName(int memoryServer, long process, long worker) {}
-
-  /** What a worker was answered last. A worker has one request at a time. */
-  private static final class Caller {
-    private final MemorySegment response = MemorySegment.ofArray(new long[4]);
-    private long number;
-
-    /**
-     * Returns whether no request with this number or a later one has come, nor a question about it.
-     * From now on one has come, and until it is answered, the response is that it had no effect.
-     */
-    boolean isNext(long next) {
-      if (next <= number) {
-        return false;
-      }
-      number = next;
-      response.set(LONG, Offload.STATUS, Offload.FALLBACK);
-      return true;
-    }
   }
 
   /** One operation in one subtree. */

@@ -5,12 +5,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.concurrent.atomic.AtomicLong;
 import pando.fabric.GlobalAddress;
 import pando.fabric.UnknownOutcomeException;
 import pando.index.CorruptNodeException;
 import pando.index.dex.cache.CacheContext;
 import pando.index.dex.node.NodeLayout;
+import pando.index.host.AnsweredCalls;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 import pando.index.session.Retry;
@@ -48,10 +48,8 @@ final class Offload {
   /** Status: not done, as a node on the path is damaged; the response has its address. */
   static final long CORRUPT = 3;
 
-  static final int PROCESS = 0;
-  static final int WORKER = 8;
-  static final int NUMBER = 16;
-  static final int QUESTION_BYTES = 24;
+  static final int NAME = 0;
+  static final int QUESTION_BYTES = AnsweredCalls.NAME_BYTES;
 
   static final int OPERATION = 24;
   static final int KEY = 32;
@@ -77,9 +75,6 @@ final class Offload {
   static final int RESPONSE_BYTES = 32;
 
   static final ValueLayout.OfLong LONG = JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  /** The numbers of a worker's requests ascend, also if its name was another's before. */
-  private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final CacheContext context;
   private final MemorySegment memory;
@@ -156,7 +151,7 @@ final class Offload {
    *     {@link #settle} finds out
    */
   boolean call(long node, int level) {
-    number = NUMBERS.incrementAndGet();
+    number = AnsweredCalls.nextNumber();
     setName();
     set(OPERATION, request.operation().code);
     layout.store(memory, message + keyPlace(layout), key);
@@ -196,9 +191,7 @@ final class Offload {
   }
 
   private void setName() {
-    set(PROCESS, process);
-    set(WORKER, worker);
-    set(NUMBER, number);
+    AnsweredCalls.setName(memory, message + NAME, process, worker, number);
   }
 
   private void post(long node, int requestBytes) {

@@ -1,0 +1,221 @@
+package pando.baselines.emt;
+
+import pando.fabric.Fabric;
+import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
+import pando.fabric.RegisteredMemory;
+import pando.fabric.VerbCounters;
+import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
+import pando.index.Partitioning;
+import pando.index.load.FenceSample;
+import pando.index.load.Loader;
+import pando.index.pool.Workers;
+
+/**
+ * Builds a tree in each memory server, out of entries in ascending order: holds them until it knows
+ * how many there are, as each tree gets as many. Few entries leave the trees ranges of equal width.
+ */
+final class EmtLoader implements Loader {
+  private static final int LOADED_PER_ROOM = 80;
+
+  private final EmtServer server;
+  private final RegisteredMemory registered;
+  private final Worker worker;
+  private final TreeCalls calls;
+  private final TreeNodes nodes;
+  private final Runnable loaded = this::setLoaded;
+  private final long message;
+  private final int room;
+  private final EntryBlocks entries = new EntryBlocks();
+  private final FenceSample fences = new FenceSample();
+
+  /** The addresses of the headers and roots of the trees that were begun. */
+  private final long[] headers;
+
+  private final long[] roots;
+  private int begun;
+
+  /** How many of them are in the pool. */
+  private int written;
+
+  /** The number of the tree that is written, and of the first of its entries that is not. */
+  private long next;
+
+  private int more;
+
+  EmtLoader(EmtServer server, Fabric fabric, double fill) {
+    this.server = server;
+    this.message = server.options.nodeBytes();
+    this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
+    this.worker = Workers.open(fabric, registered);
+    this.calls = new TreeCalls(server, worker, message, EmtServer.NO_SESSION);
+    this.nodes = new TreeNodes(server, calls);
+    int capacity = new EmtNode(server.options.nodeBytes()).capacity();
+    this.room = Math.clamp(Math.round(fill * capacity), 2, capacity);
+    this.headers = new long[server.memoryServers];
+    this.roots = new long[server.memoryServers];
+  }
+
+  @Override
+  public int perLeaf() {
+    return room;
+  }
+
+  /** The memory servers decide where leaves begin. */
+  @Override
+  public void startLeaf(long low) {}
+
+  @Override
+  public void add(long key, long value) {
+    if (entries.count() % room == 0) {
+      fences.add(entries.count() == 0 ? Long.MIN_VALUE : key);
+    }
+    entries.add(key, value);
+  }
+
+  @Override
+  public long fence(int part, int parts) {
+    return fences.at(part, parts);
+  }
+
+  @Override
+  public long finish() {
+    int trees = server.memoryServers;
+    long[] lows = lows(trees);
+    while (begun < trees) {
+      begin(begun);
+    }
+    long from = 0;
+    for (int tree = 0; tree < trees; tree++) {
+      long high = tree + 1 < trees ? lows[tree + 1] - 1 : Long.MAX_VALUE;
+      long behind = tree + 1 < trees ? headers[tree + 1] : GlobalAddress.NULL;
+      write(tree, lows[tree], high, behind);
+      from = load(tree, from, high);
+    }
+    return headers[0] | 1;
+  }
+
+  /** Returns the least key of each tree. */
+  private long[] lows(int trees) {
+    if (entries.count() < 2L * trees) {
+      return Partitioning.equalWidth(trees).lows();
+    }
+    long[] lows = new long[trees];
+    lows[0] = Long.MIN_VALUE;
+    for (int tree = 1; tree < trees; tree++) {
+      lows[tree] = entries.key(tree * entries.count() / trees);
+    }
+    return lows;
+  }
+
+  /** Allocates the header and the root of a tree. */
+  private void begin(int tree) {
+    long header = allocate(tree);
+    try {
+      roots[tree] = allocate(tree);
+    } catch (Throwable e) {
+      freeAfter(header, e);
+      throw e;
+    }
+    headers[tree] = header;
+    begun = tree + 1;
+  }
+
+  private long allocate(int memoryServer) {
+    long node = server.allocator.allocate(worker, message, memoryServer);
+    if (GlobalAddress.server(node) == memoryServer) {
+      return node;
+    }
+    server.allocator.free(worker, message, node);
+    throw new PoolFullException(
+        "no room for a tree at a memory server (use larger ones): server=%s, capacityBytes=%s"
+            .formatted(memoryServer, server.places.dramBytes(memoryServer)));
+  }
+
+  /** Writes a tree without entries. */
+  private void write(int tree, long low, long high, long behind) {
+    int bytes = server.options.nodeBytes();
+    registered.segment().asSlice(0, bytes).fill((byte) 0);
+    EmtNode.format(registered.segment(), 0, roots[tree], 0, low, high);
+    worker.write(roots[tree], 0, bytes);
+    registered.segment().asSlice(0, bytes).fill((byte) 0);
+    EmtHeader.format(
+        registered.segment(), 0, headers[tree], bytes, low, high, behind, roots[tree]);
+    worker.write(headers[tree], 0, bytes);
+    written = tree + 1;
+  }
+
+  /** Loads entries into a tree; returns the number of the first one that is not in it. */
+  private long load(int tree, long from, long high) {
+    next = from;
+    int most = Math.min(EmtMessage.LOADED_MAX, room * LOADED_PER_ROOM);
+    while (next < entries.count() && entries.key(next) <= high) {
+      more = 0;
+      while (more < most
+          && next + more < entries.count()
+          && entries.key(next + more) <= high) {
+        more++;
+      }
+      loadSome(headers[tree]);
+      next += more;
+    }
+    nodes.takeAll(headers[tree]);
+    return next;
+  }
+
+  private void loadSome(long tree) {
+    int bytes = EmtMessage.LOADED + more * EmtMessage.ENTRY_BYTES;
+    while (calls.send(tree, EmtMessage.LOAD, bytes, loaded) == EmtMessage.NEEDS_NODES) {
+      nodes.give(tree, calls.get(EmtMessage.DETAIL));
+    }
+  }
+
+  private void setLoaded() {
+    calls.set(EmtMessage.ROOM, room);
+    for (int i = 0; i < more; i++) {
+      int at = EmtMessage.LOADED + i * EmtMessage.ENTRY_BYTES;
+      calls.set(at, entries.key(next + i));
+      calls.set(at + Long.BYTES, entries.value(next + i));
+    }
+  }
+
+  @Override
+  public void abandon(Throwable failure) {
+    while (begun > 0) {
+      long header = headers[--begun];
+      if (begun < written) {
+        dropAfter(header, failure);
+      } else {
+        freeAfter(roots[begun], failure);
+      }
+      freeAfter(header, failure);
+    }
+  }
+
+  private void dropAfter(long tree, Throwable failure) {
+    try {
+      nodes.drop(tree);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  private void freeAfter(long node, Throwable failure) {
+    try {
+      server.allocator.free(worker, message, node);
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
+    }
+  }
+
+  @Override
+  public VerbCounters verbs() {
+    return worker.counters();
+  }
+
+  @Override
+  public void close() {
+    Closing.all(worker::close, registered::close);
+  }
+}
