@@ -5,6 +5,7 @@ import pando.fabric.Backoff;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
+import pando.index.bugs.PlantedBug;
 
 /**
  * Goes down the tree to where a key is, or would be.
@@ -55,6 +56,10 @@ final class Descent {
   private final Copy copy = new Copy();
   private final long[] addresses = new long[LEVELS_MAX];
   private final int[] indexes = new int[LEVELS_MAX];
+
+  /** What {@link HeldPlaces#number} was before each node was READ. */
+  private final int[] numbers = new int[LEVELS_MAX];
+
   private int levels;
   private long leafAddress;
 
@@ -113,6 +118,9 @@ final class Descent {
       int kind = Slot.kind(copy.slot);
       if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
         return End.LEAF;
+      }
+      if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
+        return End.NONE;
       }
       if (kind != Slot.NODE || !copyChild(path)) {
         break;
@@ -244,7 +252,9 @@ final class Descent {
       return End.ASIDE;
     }
     if (NodeLayout.isFrozen(memory, image)) {
-      context.replacing.replace(this, level, 0);
+      if (context.buries || server.hasKeysBelow(prefix, childDepth)) {
+        context.replacing.replace(this, level, 0);
+      }
       return End.AGAIN;
     }
     return End.NONE;
@@ -254,6 +264,7 @@ final class Descent {
   private void read(int level, long address, int type) {
     long image = context.image(level);
     addresses[level] = address;
+    numbers[level] = context.held.number(address);
     int bytes = NodeLayout.bytes(Math.min(type, NodeLayout.FULL));
     context.counters.innerReads++;
     worker.read(address, image, bytes);
@@ -298,6 +309,17 @@ final class Descent {
   /** Returns the number of bytes of the path of a node. */
   int depth(int level) {
     return NodeLayout.depth(NodeLayout.header(memory, context.image(level)));
+  }
+
+  /** Returns whether this compute server alone changes a node. */
+  boolean isOwned(int level) {
+    long header = NodeLayout.header(memory, context.image(level));
+    return server.owns(NodeLayout.prefix(header), NodeLayout.depth(header));
+  }
+
+  /** Returns what {@link HeldPlaces#number} was before a node was READ. */
+  int number(int level) {
+    return numbers[level];
   }
 
   /** Returns the address of the leaf that was READ last. */

@@ -25,7 +25,7 @@ final class Inserts {
   private final Replacing replacing;
   private final Descent descent;
   private final VerbList list = new VerbList();
-  private boolean begun;
+  private final VerbList then = new VerbList();
 
   Inserts(SmartContext context) {
     this.context = context;
@@ -39,12 +39,12 @@ final class Inserts {
 
   /** Forgets what was begun before. */
   void reset() {
-    begun = false;
+    context.linked = false;
   }
 
   /** Returns whether a leaf may have been made live. */
   boolean hasBegun() {
-    return begun;
+    return context.linked;
   }
 
   /**
@@ -56,7 +56,7 @@ final class Inserts {
     long path = KeyPath.of(key);
     return switch (end) {
       case NONE -> insertFree(level, path, value);
-      case EMPTY -> insertAt(descent.slotAddress(level), descent.slot(level), path, value);
+      case EMPTY -> insertAt(level, descent.slotAddress(level), descent.slot(level), path, value);
       case LEAF -> insertForDead(level, path, value);
       case OTHER -> isDead() ? insertForDead(level, path, value) : insertBeside(level, path, value);
       case ASIDE -> insertAbove(level, path, value);
@@ -77,7 +77,7 @@ final class Inserts {
       return false;
     }
     long slot = descent.address(level) + NodeLayout.offset(free);
-    return insertAt(slot, NodeLayout.slot(memory, image, free), path, value, descent.depth(level));
+    return insertAt(level, slot, NodeLayout.slot(memory, image, free), path, value);
   }
 
   private int firstFree(long image, int capacity) {
@@ -118,30 +118,24 @@ final class Inserts {
     worker.post(list);
   }
 
-  private boolean insertAt(long slot, long before, long path, long value) {
-    return insertAt(slot, before, path, value, descent.depth(descent.levels() - 1));
-  }
-
   private boolean insertForDead(int level, long path, long value) {
     long dead = descent.leafAddress();
-    if (!insertAt(descent.slotAddress(level), descent.slot(level), path, value)) {
+    if (!insertAt(level, descent.slotAddress(level), descent.slot(level), path, value)) {
       return false;
     }
-    server.space.restLeaf(dead);
+    server.space.restLeaf(worker, context.message, dead);
     return true;
   }
 
-  /** Links a leaf by a slot, in place of what was in it. */
-  private boolean insertAt(long slot, long before, long path, long value, int depth) {
+  /** Links a leaf by a slot of a node of the descent, in place of what was in it. */
+  private boolean insertAt(int level, long slot, long before, long path, long value) {
     long place = newLeaf(GlobalAddress.server(slot), path, value);
-    long after = Slot.leaf(KeyPath.byteAt(path, depth), place);
+    long after = Slot.leaf(KeyPath.byteAt(path, descent.depth(level)), place);
     list.clear().write(place, context.newLeaf, LeafLayout.BYTES);
-    if (!context.postAndCas(list, slot, before, after)) {
+    if (!context.postAndSwap(list, level, slot, before, after, live(place))) {
       giveBack(place);
       return false;
     }
-    begun = true;
-    worker.post(live(place));
     locks.forget();
     return true;
   }
@@ -177,7 +171,14 @@ final class Inserts {
       replacing.addBuilt(
           list.clear().write(place, context.newLeaf, LeafLayout.BYTES), 0, node);
       known = false;
-      linked = context.postAndCas(list, slot, before, Slot.node(Slot.byteOf(before), 0, node));
+      long after = Slot.node(Slot.byteOf(before), 0, node);
+      long header = NodeLayout.header(memory, context.newNode);
+      live(place);
+      if (context.areTogether(node, place)) {
+        long liveHeader = NodeLayout.withState(header, NodeLayout.LIVE);
+        then.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
+      }
+      linked = context.postAndSwap(list, level, slot, before, after, then);
       known = true;
     } finally {
       if (known && !linked) {
@@ -188,16 +189,8 @@ final class Inserts {
       giveBack(place);
       return false;
     }
-    begun = true;
-    long header = NodeLayout.header(memory, context.newNode);
-    long liveHeader = NodeLayout.withState(header, NodeLayout.LIVE);
-    VerbList verbs = live(place);
-    if (context.areTogether(node, place)) {
-      verbs.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
-      worker.post(verbs);
-    } else {
-      worker.post(verbs);
-      replacing.makeLive(node, header);
+    if (!context.areTogether(node, place)) {
+      replacing.makeLive(node, NodeLayout.header(memory, context.newNode));
     }
     locks.forget();
     return true;
@@ -218,7 +211,7 @@ final class Inserts {
   private VerbList live(long place) {
     long state = LeafLayout.state(memory, context.newLeaf);
     Words.set(memory, context.words, LeafLayout.with(state, 0, LeafLayout.LIVE));
-    return list.clear().write(place + LeafLayout.STATE, context.words, Long.BYTES);
+    return then.clear().write(place + LeafLayout.STATE, context.words, Long.BYTES);
   }
 
   /** Frees a leaf that was not linked. */

@@ -4,38 +4,63 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.index.bugs.PlantedBug;
 import pando.index.session.Retry;
 
 /**
  * The leaf that a worker has locked: one at a time. A leaf that is being made is locked from its
- * beginning.
+ * beginning. In partitions, a leaf is locked locally, and names no owner.
  */
 final class LeafLocks {
-  private static final long COMPARED = LeafLayout.OWNER_MASK | LeafLayout.LIFE_MASK;
+  private static final long COMPARED =
+      PlantedBug.SMART_IMAGE_WRITTEN
+          ? LeafLayout.OWNER_MASK
+          : LeafLayout.OWNER_MASK | LeafLayout.LIFE_MASK;
+
   private static final long FREE = LeafLayout.state(0, LeafLayout.LIVE, 0);
 
+  private final SmartContext context;
+  private final boolean local;
   private final Worker worker;
   private final MemorySegment memory;
   private final long scratch;
   private final long word;
+
+  /** Whom a leaf names that this worker has locked. */
   private final int owner;
+
   private final long locked;
 
   private long held;
+  private int heldOwner;
   private long state;
 
   LeafLocks(SmartContext context) {
+    this.context = context;
+    this.local = context.server.partitioned;
     this.worker = context.worker;
     this.memory = context.memory;
     this.scratch = context.newLeaf;
     this.word = context.words;
-    this.owner = context.owner;
+    this.owner = local ? 0 : context.owner;
     this.locked = LeafLayout.state(owner, LeafLayout.LIVE, 0);
   }
 
-  /** Locks a leaf if it is live and not locked; returns whether it was. */
+  /**
+   * Locks the leaf that was READ last if it is live and not locked, and, in partitions, has not
+   * changed; returns whether it was.
+   */
   boolean tryLock(long address) {
     held = address;
+    heldOwner = owner;
+    if (local) {
+      state = LeafLayout.state(memory, context.leaf);
+      if (context.held.tryLock(address, context.leaves.number())) {
+        return true;
+      }
+      forget();
+      return false;
+    }
     state =
         worker.maskedCas(
             address + LeafLayout.STATE, FREE, COMPARED, locked, LeafLayout.OWNER_MASK);
@@ -54,17 +79,21 @@ final class LeafLocks {
   /** Notes a leaf that is written with this worker as its owner. */
   void hold(long address) {
     held = address;
+    heldOwner = context.owner;
   }
 
-  /** Notes that no leaf is locked any more. */
+  /** Notes that no leaf is locked any more; unlocks what is locked locally. */
   void forget() {
     held = GlobalAddress.NULL;
+    context.held.unlock();
   }
 
   /** Unlocks the leaf as it is. */
   void unlock() {
-    Words.set(memory, word, state);
-    worker.write(held + LeafLayout.STATE, word, Long.BYTES);
+    if (!local) {
+      Words.set(memory, word, state);
+      worker.write(held + LeafLayout.STATE, word, Long.BYTES);
+    }
     forget();
   }
 
@@ -74,9 +103,9 @@ final class LeafLocks {
     if (address == GlobalAddress.NULL) {
       return;
     }
-    forget();
+    held = GlobalAddress.NULL;
     try {
-      Retry.untilDone(worker, () -> release(worker, memory, scratch, address, owner));
+      Retry.untilDone(worker, () -> release(worker, memory, scratch, address, heldOwner));
     } catch (RuntimeException | Error e) {
       failure.addSuppressed(e);
     }

@@ -16,6 +16,7 @@ final class Leaves {
   private final Worker worker;
   private final MemorySegment memory;
   private final long leaf;
+  private int number;
 
   Leaves(SmartContext context) {
     this.context = context;
@@ -64,7 +65,13 @@ final class Leaves {
     }
   }
 
+  /** Returns what {@link HeldPlaces#number} was before the last leaf was READ. */
+  int number() {
+    return number;
+  }
+
   private void read(long address) {
+    number = context.held.number(address);
     context.counters.leafMisses++;
     worker.read(address, leaf, LeafLayout.BYTES);
   }

@@ -37,10 +37,10 @@ final class Removals {
     int level = descent.levels() - 1;
     long slot = descent.slot(level);
     boolean unlinked =
-        context.postAndCas(list, descent.slotAddress(level), slot, emptied(slot));
+        context.postAndSwap(list, level, descent.slotAddress(level), slot, emptied(slot));
     context.locks.forget();
     if (unlinked || unlink(path, address)) {
-      server.space.restLeaf(address);
+      server.space.restLeaf(worker, context.message, address);
       shrink(path);
     }
   }
@@ -56,9 +56,13 @@ final class Removals {
       if (end != End.LEAF || descent.leafAddress() != address) {
         return false;
       }
-      long slot = descent.slot(descent.levels() - 1);
-      long slotAddress = descent.slotAddress(descent.levels() - 1);
-      if (worker.cas(slotAddress, slot, emptied(slot)) == slot) {
+      int level = descent.levels() - 1;
+      long slot = descent.slot(level);
+      boolean emptied =
+          context.postAndSwap(
+              list.clear(), level, descent.slotAddress(level), slot, emptied(slot));
+      context.held.unlock();
+      if (emptied) {
         return true;
       }
     }

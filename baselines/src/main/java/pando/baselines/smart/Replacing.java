@@ -17,6 +17,9 @@ import pando.index.bugs.PlantedBug;
  * old one dead. All that others can do meanwhile fails at a frozen slot; they then do the same from
  * (1), and one of them wins the CAS. So there is no lock, and a client that stops in between stops
  * nobody.
+ *
+ * <p>A node that one compute server alone changes, in partitions, is locked locally instead, from (1)
+ * until it is dead, and only its header is sealed.
  */
 final class Replacing {
   private final SmartContext context;
@@ -48,6 +51,11 @@ final class Replacing {
    * @param more number of children that the new node has room for beside those that there are
    */
   void replace(Descent descent, int level, int more) {
+    tryToReplace(descent, level, more);
+    context.held.unlock();
+  }
+
+  private void tryToReplace(Descent descent, int level, int more) {
     long image = context.image(level);
     int expected = NodeLayout.typeFor(Math.min(256, children(image) + more));
     long parent = descent.slotAddress(level - 1);
@@ -55,7 +63,7 @@ final class Replacing {
     long place = allocate(expected, descent.address(level));
     boolean used = false;
     try {
-      if (!freeze(descent.address(level), image)) {
+      if (!freeze(descent, level, image)) {
         return;
       }
       int children = children(image);
@@ -71,8 +79,8 @@ final class Replacing {
       used = children > 1;
       boolean swung =
           used
-              ? swingToNode(parent, before, image, type, place)
-              : swing(parent, before, onlyChild(image, before));
+              ? swingToNode(level - 1, parent, before, image, type, place)
+              : swing(level - 1, parent, before, onlyChild(image, before));
       if (swung) {
         bury(descent.address(level), image);
       } else {
@@ -99,7 +107,11 @@ final class Replacing {
    * Seals a node and freezes its slots; its image then has its last content, and its header. Returns
    * {@code false} if the node is dead already.
    */
-  private boolean freeze(long node, long image) {
+  private boolean freeze(Descent descent, int level, long image) {
+    long node = descent.address(level);
+    if (descent.isOwned(level)) {
+      return context.held.tryLock(node, descent.number(level)) && seal(node, image);
+    }
     while (true) {
       long header = NodeLayout.header(memory, image);
       long sealed = NodeLayout.withState(header, NodeLayout.SEALED);
@@ -120,6 +132,20 @@ final class Replacing {
       // It has grown meanwhile.
       Words.set(memory, image + NodeLayout.HEADER, found);
     }
+  }
+
+  /**
+   * Seals a node that is locked locally: its image has its last content, as nobody else changes it.
+   * So its slots need not be frozen.
+   */
+  private boolean seal(long node, long image) {
+    long header = NodeLayout.header(memory, image);
+    Words.set(memory, image + NodeLayout.HEADER, NodeLayout.withState(header, NodeLayout.SEALED));
+    worker.write(node + NodeLayout.HEADER, image + NodeLayout.HEADER, Long.BYTES);
+    for (int i = 0; i < NodeLayout.capacity(NodeLayout.type(header)); i++) {
+      NodeLayout.setSlot(memory, image, i, Slot.thawed(NodeLayout.slot(memory, image, i)));
+    }
+    return true;
   }
 
   private void postFreeze(long node, long header, long sealed, int capacity) {
@@ -149,11 +175,12 @@ final class Replacing {
     return Slot.empty(firstByte, worker.random().nextLong());
   }
 
-  private boolean swing(long parent, long before, long after) {
-    return worker.cas(parent, before, after) == before;
+  private boolean swing(int level, long parent, long before, long after) {
+    return context.postAndSwap(list.clear(), level, parent, before, after);
   }
 
-  private boolean swingToNode(long parent, long before, long image, int type, long place) {
+  private boolean swingToNode(
+      int level, long parent, long before, long image, int type, long place) {
     long header = NodeLayout.header(memory, image);
     int capacity = NodeLayout.capacity(NodeLayout.type(header));
     beginNode(type, NodeLayout.depth(header), NodeLayout.prefix(header));
@@ -166,7 +193,7 @@ final class Replacing {
     }
     long after = Slot.node(Slot.byteOf(before), type, place);
     addBuilt(list.clear(), type, place);
-    if (!context.postAndCas(list, parent, before, after)) {
+    if (!context.postAndSwap(list, level, parent, before, after)) {
       return false;
     }
     makeLive(place, NodeLayout.header(memory, built));
@@ -190,6 +217,6 @@ final class Replacing {
     long sealed = NodeLayout.header(memory, image);
     Words.set(memory, context.words, NodeLayout.withState(sealed, NodeLayout.DEAD));
     worker.write(node + NodeLayout.HEADER, context.words, Long.BYTES);
-    server.space.restNode(NodeLayout.type(sealed), node);
+    server.space.restNode(NodeLayout.type(sealed), worker, context.message, node);
   }
 }

@@ -54,10 +54,13 @@ final class SmartBurial implements LeafCollector.Observer {
    * @param high last key of that range
    */
   static void bury(SmartServer server, Fabric fabric, int lost, long low, long high) {
-    try (SmartContext context = new SmartContext(server, fabric, 0)) {
+    try (SmartContext context = SmartContext.ofBurial(server, fabric)) {
       Gate.Pass pass = server.passOf(context.worker);
       try {
         new SmartBurial(server, context, lost, low, high).bury(pass);
+      } catch (RuntimeException | Error e) {
+        context.abandon(e);
+        throw e;
       } finally {
         server.end(pass);
       }

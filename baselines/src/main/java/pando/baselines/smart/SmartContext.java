@@ -39,13 +39,37 @@ final class SmartContext extends WorkerContext {
   final Leaves leaves;
 
   final LeafLocks locks;
+
+  /** What is locked locally, in partitions. */
+  final HeldPlaces held;
+
   final Replacing replacing;
   final Descent descent;
   final LeafCollector collector;
 
+  /** Whether this completes what a lost compute server has left, whosever the keys are. */
+  final boolean buries;
+
   private final long images;
 
+  /** Where the new content of a slot is made. */
+  private final long slotWord;
+
+  private final VerbList nothing = new VerbList();
+
+  /** Whether a leaf may have become live since this was last set to {@code false}. */
+  boolean linked;
+
   SmartContext(SmartServer server, Fabric fabric, int session) {
+    this(server, fabric, session, false);
+  }
+
+  /** Opens a context for a burial. */
+  static SmartContext ofBurial(SmartServer server, Fabric fabric) {
+    return new SmartContext(server, fabric, 0, true);
+  }
+
+  private SmartContext(SmartServer server, Fabric fabric, int session, boolean buries) {
     LocalMemory local = new LocalMemory();
     this.images = local.region((long) Descent.LEVELS_MAX * NODE_BYTES);
     this.leaf = local.region(LeafLayout.BYTES);
@@ -53,11 +77,14 @@ final class SmartContext extends WorkerContext {
     this.newNode = local.region(NODE_BYTES);
     this.words = local.region(8 * Long.BYTES);
     this.results = local.region(RESULTS * Long.BYTES);
+    this.slotWord = local.region(Long.BYTES);
     long collected = LeafCollector.region(local);
     super(fabric, local);
     this.server = server;
+    this.buries = buries;
     this.owner = LeafLayout.owner(server.number, session);
     this.leaves = new Leaves(this);
+    this.held = new HeldPlaces(server.placeLocks, worker, words + 7 * Long.BYTES);
     this.locks = new LeafLocks(this);
     this.replacing = new Replacing(this);
     this.descent = new Descent(this);
@@ -75,17 +102,52 @@ final class SmartContext extends WorkerContext {
   }
 
   /**
-   * Posts WRITEs to one memory server and then a CAS of a slot: in one list if that is there, too.
+   * Posts WRITEs to one memory server, if there are any, and then changes a slot of a node of the
+   * last descent: in one list if that is there, too.
    *
+   * <p>The slot is changed by a CAS, or, if this compute server alone changes the node, by a WRITE
+   * under its local lock, which stays {@link #held}. The WRITEs take place in any case.
+   *
+   * @param level of the node
+   * @param then verbs that are posted after the slot has changed, to one memory server
    * @return whether the slot was as expected, and is the new one now
    */
-  boolean postAndCas(VerbList writes, long slot, long expected, long desired) {
-    if (areTogether(writes.remote(0), slot)) {
+  boolean postAndSwap(
+      VerbList writes, int level, long slot, long expected, long desired, VerbList then) {
+    boolean owned = descent.isOwned(level);
+    boolean swaps = !owned || held.tryLock(descent.address(level), descent.number(level));
+    if (writes.size() > 0 && !(swaps && areTogether(writes.remote(0), slot))) {
+      worker.post(writes);
+      writes.clear();
+    }
+    if (!swaps) {
+      return false;
+    }
+    if (!owned) {
       worker.post(writes.cas(slot, expected, desired, results));
-      return Words.get(memory, results) == expected;
+      return Words.get(memory, results) == expected && post(then);
+    }
+    Words.set(memory, slotWord, desired);
+    writes.write(slot, slotWord, Long.BYTES);
+    if (then.size() > 0 && areTogether(then.remote(0), slot)) {
+      return post(writes.addAll(then));
     }
     worker.post(writes);
-    return worker.cas(slot, expected, desired) == expected;
+    return post(then);
+  }
+
+  /** Posts what makes a leaf live, if there is any; returns {@code true}. */
+  private boolean post(VerbList then) {
+    if (then.size() > 0) {
+      linked = true;
+      worker.post(then);
+    }
+    return true;
+  }
+
+  /** As the other one, with nothing to be posted afterwards. */
+  boolean postAndSwap(VerbList writes, int level, long slot, long expected, long desired) {
+    return postAndSwap(writes, level, slot, expected, desired, nothing);
   }
 
   /**
@@ -102,5 +164,6 @@ final class SmartContext extends WorkerContext {
   @Override
   public void abandon(Throwable failure) {
     locks.abandon(failure);
+    held.abandon(failure);
   }
 }

@@ -115,6 +115,11 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
   }
 
   @Override
+  protected Parting partHalf(PoolChange change, SmartServer giver) {
+    return Parting.at(() -> new SmartBounds(change, giver).middle(giver.low(), giver.high()));
+  }
+
+  @Override
   protected Parting partWhole(PoolChange change, SmartServer giver) {
     return Parting.at(giver::low);
   }

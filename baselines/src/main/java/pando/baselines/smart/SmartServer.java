@@ -37,6 +37,9 @@ final class SmartServer extends HostedServer {
   /** Whether places can be those of leaves and small nodes. */
   final NodePlaces places;
 
+  /** For what this compute server alone changes, in partitions. */
+  final PlaceLocks placeLocks;
+
   final PathCache cache;
   final SmartSpace space;
 
@@ -54,6 +57,7 @@ final class SmartServer extends HostedServer {
     this.reserve = options.reserve();
     this.landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.PLACE_BYTES;
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
+    this.placeLocks = new PlaceLocks(partitioned);
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
     this.lives =
         new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
@@ -78,6 +82,23 @@ final class SmartServer extends HostedServer {
   /** Ends such a pass. */
   void end(Gate.Pass pass) {
     forget(pass);
+  }
+
+  /**
+   * Returns whether this compute server alone changes the node with a path: all its keys are in the
+   * server's range. That does not change during an operation.
+   */
+  boolean owns(long prefix, int depth) {
+    return partitioned
+        && KeyPath.key(prefix) >= low()
+        && KeyPath.key(KeyPath.greatest(prefix, depth)) <= high();
+  }
+
+  /** Returns whether this compute server has keys below the node with a path. */
+  boolean hasKeysBelow(long prefix, int depth) {
+    return !partitioned
+        || (KeyPath.key(prefix) <= high()
+            && KeyPath.key(KeyPath.greatest(prefix, depth)) >= low());
   }
 
   /** Returns a life that no node has had before. */

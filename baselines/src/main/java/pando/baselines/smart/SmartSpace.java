@@ -9,6 +9,7 @@ import pando.fabric.Worker;
 import pando.fabric.pool.Losses;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.PoolPart;
+import pando.index.bugs.PlantedBug;
 import pando.index.host.Epochs;
 import pando.index.pool.KeptNodes;
 
@@ -81,17 +82,21 @@ final class SmartSpace {
   }
 
   /** Frees a dead leaf to which no slot leads any more, once no operation can know it. */
-  void restLeaf(long address) {
-    rest(LeafLayout.PLACE_BYTES, address);
+  void restLeaf(Worker worker, long message, long address) {
+    rest(LeafLayout.PLACE_BYTES, worker, message, address);
   }
 
   /** Frees a dead node to which no slot leads any more, once no operation can know it. */
-  void restNode(int type, long address) {
-    rest(reserve.placeBytes(type), address);
+  void restNode(int type, Worker worker, long message, long address) {
+    rest(reserve.placeBytes(type), worker, message, address);
   }
 
-  private void rest(int bytes, long address) {
-    epochs.rest(allocators.get(size(bytes)), address);
+  private void rest(int bytes, Worker worker, long message, long address) {
+    if (PlantedBug.SMART_PLACE_AT_ONCE) {
+      free(bytes, worker, message, address);
+    } else {
+      epochs.rest(allocators.get(size(bytes)), address);
+    }
   }
 
   private static int size(int bytes) {

@@ -5,6 +5,7 @@ import pando.baselines.smart.Descent.End;
 import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.index.bugs.PlantedBug;
 import pando.index.host.HostedWorker;
 import pando.index.session.Request;
 
@@ -61,7 +62,7 @@ final class SmartWorker extends HostedWorker {
     written = false;
     inserts.reset();
     long path = KeyPath.of(wanted.key());
-    boolean now = wanted.operation().isRemoval();
+    boolean now = wanted.operation().isRemoval() || PlantedBug.SMART_ABSENT_FROM_COPY;
     int below = KeyPath.BYTES;
     long start = 0;
     for (int attempt = 0; ; attempt++) {

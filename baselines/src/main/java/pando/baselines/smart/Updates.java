@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
-import pando.index.bugs.PlantedBug;
 
 /** Stores a value in a leaf that this worker has locked, and unlocks it. */
 final class Updates {
@@ -31,9 +30,7 @@ final class Updates {
     long state = LeafLayout.state(memory, leaf);
     long next = LeafLayout.state(0, LeafLayout.LIVE, LeafLayout.counter(state) + 1);
     LeafLayout.set(memory, leaf, key, value, next);
-    if (PlantedBug.SMART_IMAGE_WRITTEN) {
-      worker.write(address, leaf, LeafLayout.BYTES);
-    } else if (context.server.landsByLine) {
+    if (context.server.landsByLine) {
       worker.write(address + LeafLayout.VALUE, leaf + LeafLayout.VALUE, STORED_BYTES);
     } else {
       int words = LeafLayout.STATE - LeafLayout.VALUE;

@@ -25,15 +25,20 @@ import pando.index.Tree;
 class SmartOrderTest {
   private static final int OPERATIONS = Seeds.count(4_000, 10_000, 100_000);
 
-  @ParameterizedTest(name = "seed={0} {1} keys={2} memory={3}")
+  @ParameterizedTest(name = "seed={0} {1} {2} keys={3} memory={4}")
   @CsvSource({
-    "911, steps, 2000,  1",
-    "912, steps, 100,   2",
-    "913, whole, 500,   3",
-    "914, steps, 20000, 2",
+    "911, smart, steps, 2000,  1",
+    "912, smart, steps, 100,   2",
+    "913, smart, whole, 500,   3",
+    "914, smart, steps, 20000, 2",
+    "915, p-smart, steps, 2000,  1",
+    "916, p-smart, steps, 100,   2",
+    "917, p-smart, whole, 500,   3",
+    "918, p-smart, steps, 20000, 2",
   })
-  void shouldBehaveLikeTreeMap(long seed, String reserve, int keys, int memoryServers) {
-    SmartOptions options = options(reserve);
+  void shouldBehaveLikeTreeMap(
+      long seed, String system, String reserve, int keys, int memoryServers) {
+    SmartOptions options = options(system, reserve);
     TreeMap<Long, Long> model = new TreeMap<>();
     try (Fabric fabric = Pools.open(memoryServers, 64 << 20, seed)) {
       try (SmartIndex index = SmartIndex.create(fabric, options);
@@ -47,26 +52,30 @@ class SmartOrderTest {
     }
   }
 
-  private static SmartOptions options(String reserve) {
-    return SmartOptions.smart()
-        .withComputeServers(2)
+  private static SmartOptions options(String system, String reserve) {
+    boolean partitioned = system.equals("p-smart");
+    return (partitioned ? SmartOptions.partitionedSmart() : SmartOptions.smart())
+        .withComputeServers(partitioned ? 3 : 2)
         .with("reserve", reserve)
         .withCacheBytes(64 << 10);
   }
 
-  @ParameterizedTest(name = "seed={0} {1} shift={2} keys={3}")
+  @ParameterizedTest(name = "seed={0} {1} {2} shift={3} keys={4}")
   @CsvSource({
-    "921, steps, 0,  3000",
-    "922, steps, 0,  200",
-    "923, whole, 4,  3000",
-    "924, steps, 28, 5000",
-    "925, steps, 47, 5000",
+    "921, smart, steps, 0,  3000",
+    "922, smart, steps, 0,  200",
+    "923, smart, whole, 4,  3000",
+    "924, smart, steps, 28, 5000",
+    "925, smart, steps, 47, 5000",
+    "926, p-smart, steps, 0,  3000",
+    "927, p-smart, whole, 4,  3000",
+    "928, p-smart, steps, 47, 5000",
   })
-  void shouldFindInOrder(long seed, String reserve, int shift, int keys) {
+  void shouldFindInOrder(long seed, String system, String reserve, int shift, int keys) {
     SplittableRandom random = new SplittableRandom(Seeds.of(seed));
     NavigableMap<Long, Long> model = new TreeMap<>();
     try (Fabric fabric = Pools.open(2, 64 << 20, seed);
-        SmartIndex index = SmartIndex.create(fabric, options(reserve));
+        SmartIndex index = SmartIndex.create(fabric, options(system, reserve));
         Session one = index.session();
         Session other = index.session()) {
       for (int i = 0; i < keys; i += 2) {

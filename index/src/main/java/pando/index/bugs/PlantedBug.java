@@ -160,7 +160,7 @@ public final class PlantedBug {
   /** A client keeps its routes although a compute server does not own a key. */
   public static final boolean ROUTES_KEPT = PLANTED.equals("cluster-routes-kept");
 
-  /** SMART WRITEs the leaf that it read before it locked it. */
+  /** SMART writes a leaf as it was before it locked it: also one that was removed meanwhile. */
   public static final boolean SMART_IMAGE_WRITTEN = PLANTED.equals("smart-image-written");
 
   /** SMART answers by a cached slot that a key is absent. */
