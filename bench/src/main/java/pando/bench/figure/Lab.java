@@ -36,8 +36,6 @@ record Lab(
     Function<IndexOptions, ClusterModel> model,
     long records,
     long seed) {
-  private static final double THETA = 0.99;
-
   /** Share of the records that each compute server caches, unless a figure says another. */
   private static final double CACHE = 0.08;
 
@@ -172,7 +170,7 @@ record Lab(
             load.values(),
             load.start().isEmpty() ? 0 : records,
             load.workload().distribution(load.distribution()),
-            THETA,
+            load.theta(),
             load.times().nanos());
     return new IndexPlan(
         sim, index, load.workload(), fill, warmup(index, load), load.times().splitNanos(), false);

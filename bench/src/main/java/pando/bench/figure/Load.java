@@ -5,16 +5,23 @@ import pando.bench.workload.Distribution;
 import pando.bench.workload.Values;
 import pando.bench.workload.Workload;
 
-/** What the clients of a lab do. */
+/**
+ * What the clients of a lab do.
+ *
+ * @param theta skew of the Zipfian distributions
+ */
 record Load(
     Workload workload,
     Values values,
     Distribution distribution,
+    double theta,
     Start start,
     Clients clients,
     Times times) {
   /** Stands for the value of the lab, if a load does not set its own. */
   static final int OF_LAB = -1;
+
+  private static final double THETA = 0.99;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -51,6 +58,7 @@ record Load(
         workload,
         Values.CHANGING,
         distribution,
+        THETA,
         new Start(KeySet.UNIFORM, false),
         new Clients(OF_LAB, 1, 1),
         new Times(OF_LAB, 4 * NANOS_PER_MILLI, 0));
@@ -79,12 +87,16 @@ record Load(
   }
 
   private Load with(Start other) {
-    return new Load(workload, values, distribution, other, clients, times);
+    return new Load(workload, values, distribution, theta, other, clients, times);
   }
 
   /** Returns this load with updates of a record that all write the same value. */
   Load withSameValues() {
-    return new Load(workload, Values.SAME, distribution, start, clients, times);
+    return new Load(workload, Values.SAME, distribution, theta, start, clients, times);
+  }
+
+  Load withTheta(double other) {
+    return new Load(workload, values, distribution, other, start, clients, times);
   }
 
   Load withThreads(int number) {
@@ -100,7 +112,7 @@ record Load(
   }
 
   private Load with(Clients others) {
-    return new Load(workload, values, distribution, start, others, times);
+    return new Load(workload, values, distribution, theta, start, others, times);
   }
 
   Load withWarmup(long operations) {
@@ -117,6 +129,6 @@ record Load(
   }
 
   private Load with(Times others) {
-    return new Load(workload, values, distribution, start, clients, others);
+    return new Load(workload, values, distribution, theta, start, clients, others);
   }
 }
