@@ -84,7 +84,10 @@ final class Removals {
         return;
       }
     }
-    context.replacing.replace(descent, level, 0);
+    if (!context.replacing.replace(descent, level, 0)) {
+      // Nobody else may come to a node that is left frozen.
+      descent.findNodes(path, KeyPath.BYTES);
+    }
   }
 
   /**

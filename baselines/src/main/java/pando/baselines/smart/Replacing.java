@@ -44,18 +44,19 @@ final class Replacing {
   }
 
   /**
-   * Replaces a node of a descent, which is not its first. Does nothing if another session does so
-   * meanwhile.
+   * Replaces a node of a descent, which is not its first; returns whether it did. If not, something
+   * has changed meanwhile, and the node may be frozen: the next descent to it goes on.
    *
    * @param level of the node
    * @param more number of children that the new node has room for beside those that there are
    */
-  void replace(Descent descent, int level, int more) {
-    tryToReplace(descent, level, more);
+  boolean replace(Descent descent, int level, int more) {
+    boolean replaced = tryToReplace(descent, level, more);
     context.held.unlock();
+    return replaced;
   }
 
-  private void tryToReplace(Descent descent, int level, int more) {
+  private boolean tryToReplace(Descent descent, int level, int more) {
     long image = context.image(level);
     int expected = NodeLayout.typeFor(Math.min(256, children(image) + more));
     long parent = descent.slotAddress(level - 1);
@@ -64,7 +65,7 @@ final class Replacing {
     boolean used = false;
     try {
       if (!freeze(descent, level, image)) {
-        return;
+        return false;
       }
       int children = children(image);
       int type = NodeLayout.typeFor(Math.min(256, children + more));
@@ -86,6 +87,7 @@ final class Replacing {
       } else {
         used = false;
       }
+      return swung;
     } finally {
       if (!used) {
         server.space.freeNode(expected, worker, context.message, place);
