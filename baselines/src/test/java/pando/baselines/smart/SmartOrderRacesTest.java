@@ -93,7 +93,7 @@ class SmartOrderRacesTest {
         fabric.hookEach(
             verbs -> isRead(verbs) && random.nextInt(every) == 0,
             read -> {
-              if (changes.states.size() < 40) {
+              for (int i = random.nextInt(4); i >= 0 && changes.states.size() < 60; i--) {
                 changes.change();
               }
               read.post();
