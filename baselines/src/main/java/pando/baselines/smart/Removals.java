@@ -2,6 +2,7 @@ package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
 import pando.baselines.smart.Descent.End;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
@@ -69,22 +70,30 @@ final class Removals {
     return false;
   }
 
-  /** Replaces the node of a removed leaf if it has few children left. */
+  /** Replaces the node of a removed leaf if it has few children left, and the pool has room. */
   private void shrink(long path) {
     int level = descent.levels() - 1;
-    if (!isSparse(level, 1)) {
+    int gone = 1;
+    if (!isSparse(level, gone)) {
       return;
     }
-    int depth = descent.depth(level);
     if (level == 0) {
       // The parent must be READ, too.
-      descent.findNow(path, depth);
+      descent.findNow(path, descent.depth(level));
       level = descent.levels() - 1;
-      if (level <= 0 || !isSparse(level, 0)) {
+      gone = 0;
+      if (level <= 0 || !isSparse(level, gone)) {
         return;
       }
     }
-    context.replacing.replace(descent, level, 0);
+    try {
+      if (!context.replacing.replace(descent, level, -gone)) {
+        // Nobody else may come to a node that is left frozen.
+        descent.findNodes(path, KeyPath.BYTES);
+      }
+    } catch (PoolFullException e) {
+      // The removal has taken place. The node stays, or is replaced by the next that meets it.
+    }
   }
 
   /**

@@ -29,6 +29,11 @@ final class Replacing {
   private final long built;
   private final VerbList list = new VerbList();
 
+  /** The place that the new node gets, {@code NULL} for none, and the node's type. */
+  private long reserved;
+
+  private int reservedType;
+
   Replacing(SmartContext context) {
     this.context = context;
     this.server = context.server;
@@ -44,52 +49,73 @@ final class Replacing {
   }
 
   /**
-   * Replaces a node of a descent, which is not its first. Does nothing if another session does so
-   * meanwhile.
+   * Replaces a node of a descent, which is not its first; returns whether it did. If not, something
+   * has changed meanwhile, and the node may be frozen: the next descent to it goes on.
    *
    * @param level of the node
-   * @param more number of children that the new node has room for beside those that there are
+   * @param more number of children that the new node has room for beside those of the image; -1 if
+   *     one of these was removed since
+   * @throws pando.fabric.PoolFullException if there is no room for the new node
    */
-  void replace(Descent descent, int level, int more) {
-    tryToReplace(descent, level, more);
+  boolean replace(Descent descent, int level, int more) {
+    boolean replaced = tryToReplace(descent, level, more);
     context.held.unlock();
+    return replaced;
   }
 
-  private void tryToReplace(Descent descent, int level, int more) {
+  private boolean tryToReplace(Descent descent, int level, int more) {
     long image = context.image(level);
-    int expected = NodeLayout.typeFor(Math.min(256, children(image) + more));
-    long parent = descent.slotAddress(level - 1);
+    long node = descent.address(level);
     // Before the node is frozen: a full pool leaves it as it is.
-    long place = allocate(expected, descent.address(level));
-    boolean used = false;
+    reserve(children(image) + more, node);
     try {
       if (!freeze(descent, level, image)) {
-        return;
+        return false;
       }
       int children = children(image);
-      int type = NodeLayout.typeFor(Math.min(256, children + more));
-      if (children > 1 && server.reserve.placeBytes(type) != server.reserve.placeBytes(expected)) {
-        server.space.freeNode(expected, worker, context.message, place);
-        used = true;
-        place = allocate(type, descent.address(level));
-        used = false;
-        expected = type;
-      }
+      reserve(children > 1 ? children + Math.max(0, more) : children, node);
+      long parent = descent.slotAddress(level - 1);
       long before = descent.slot(level - 1);
-      used = children > 1;
+      long place = reserved;
+      // Unless it is known not to be linked, it is not free.
+      reserved = GlobalAddress.NULL;
       boolean swung =
-          used
-              ? swingToNode(level - 1, parent, before, image, type, place)
+          children > 1
+              ? swingToNode(level - 1, parent, before, image, place)
               : swing(level - 1, parent, before, onlyChild(image, before));
       if (swung) {
-        bury(descent.address(level), image);
+        bury(node, image);
       } else {
-        used = false;
+        reserved = place;
       }
+      return swung;
     } finally {
-      if (!used) {
-        server.space.freeNode(expected, worker, context.message, place);
-      }
+      unreserve();
+    }
+  }
+
+  /** Has a place ready for a node with so many children, or none where it needs no node. */
+  private void reserve(int children, long near) {
+    int type = NodeLayout.typeFor(Math.min(256, children));
+    boolean fits =
+        reserved != GlobalAddress.NULL
+            && server.reserve.placeBytes(type) == server.reserve.placeBytes(reservedType);
+    if (children > 1 && fits) {
+      reservedType = type;
+      return;
+    }
+    unreserve();
+    if (children > 1) {
+      reserved = allocate(type, near);
+      reservedType = type;
+    }
+  }
+
+  private void unreserve() {
+    long place = reserved;
+    if (place != GlobalAddress.NULL) {
+      reserved = GlobalAddress.NULL;
+      server.space.freeNode(reservedType, worker, context.message, place);
     }
   }
 
@@ -179,8 +205,8 @@ final class Replacing {
     return context.postAndSwap(list.clear(), level, parent, before, after);
   }
 
-  private boolean swingToNode(
-      int level, long parent, long before, long image, int type, long place) {
+  private boolean swingToNode(int level, long parent, long before, long image, long place) {
+    int type = reservedType;
     long header = NodeLayout.header(memory, image);
     int capacity = NodeLayout.capacity(NodeLayout.type(header));
     beginNode(type, NodeLayout.depth(header), NodeLayout.prefix(header));

@@ -96,14 +96,23 @@ final class SmartContext extends WorkerContext {
     return images + (long) level * NODE_BYTES;
   }
 
+  /** Returns whether an address is of the one memory server to which all verbs of a list go. */
+  private boolean areTogether(VerbList verbs, long address) {
+    boolean together = true;
+    for (int i = 0; i < verbs.size(); i++) {
+      together &= areTogether(verbs.remote(i), address);
+    }
+    return together;
+  }
+
   /** Returns whether two addresses are of one memory server, so that one list reaches both. */
   boolean areTogether(long one, long other) {
     return GlobalAddress.server(one) == GlobalAddress.server(other);
   }
 
   /**
-   * Posts WRITEs to one memory server, if there are any, and then changes a slot of a node of the
-   * last descent: in one list if that is there, too.
+   * Posts WRITEs, if there are any, and then changes a slot of a node of the
+   * last descent: in one list if all of that is at one memory server.
    *
    * <p>The slot is changed by a CAS, or, if this compute server alone changes the node, by a WRITE
    * under its local lock, which stays {@link #held}. The WRITEs take place in any case.
@@ -116,8 +125,8 @@ final class SmartContext extends WorkerContext {
       VerbList writes, int level, long slot, long expected, long desired, VerbList then) {
     boolean owned = descent.isOwned(level);
     boolean swaps = !owned || held.tryLock(descent.address(level), descent.number(level));
-    if (writes.size() > 0 && !(swaps && areTogether(writes.remote(0), slot))) {
-      worker.post(writes);
+    if (writes.size() > 0 && !(swaps && areTogether(writes, slot))) {
+      worker.scatter(writes);
       writes.clear();
     }
     if (!swaps) {
@@ -129,7 +138,7 @@ final class SmartContext extends WorkerContext {
     }
     Words.set(memory, slotWord, desired);
     writes.write(slot, slotWord, Long.BYTES);
-    if (then.size() > 0 && areTogether(then.remote(0), slot)) {
+    if (then.size() > 0 && areTogether(then, slot)) {
       return post(writes.addAll(then));
     }
     worker.post(writes);

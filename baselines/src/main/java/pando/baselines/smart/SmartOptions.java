@@ -61,7 +61,8 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   }
 
   private static IndexSystem system(String title, String description, SmartOptions options) {
-    SmartOptions tiny = options.withCacheBytes(options.cacheBytesMin());
+    // Nodes have sizes of their own: what is set is checked where a process joins, and no more.
+    SmartOptions tiny = options.withNodeBytes(256).withCacheBytes(options.cacheBytesMin());
     return new IndexSystem(title, description, options, tiny)
         .withVariation(RESERVE.name(), Reserve.STEPS.toString(), Reserve.WHOLE.toString())
         .withVariation(MERGE_SHARE.name(), "0.3", "0.5")

@@ -87,6 +87,7 @@ class BurialTest {
     "xstore-d,  retraining=on",
     "smart,     reserve=steps",
     "smart,     reserve=whole",
+    "p-smart,   reserve=steps",
   })
   void shouldEndEveryChangeThatWasHalfDone(String system, String setting) {
     IndexOptions options = options(system, setting);

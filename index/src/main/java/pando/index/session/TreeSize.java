@@ -121,9 +121,6 @@ public abstract class TreeSize {
     Level from = known;
     double size = 1;
     for (int at = level; ; at--) {
-      if (from.count == 0) {
-        return 0;
-      }
       int drawn = worker.random().nextInt(from.count);
       long key = from.keys[drawn];
       long pointer = from.pointers[drawn];
