@@ -131,7 +131,7 @@ final class MainTest extends CommandFixture {
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
         "pando simulate --index oak                       | 'oak' is not one of dex, orca,"
-            + " sherman, p-sherman, fg, deft, rolex, xstore-d, lock",
+            + " sherman, p-sherman, fg, deft, rolex, xstore-d, emt-d, lock",
         "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
             + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",

@@ -213,7 +213,7 @@ class SnapshotTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"sherman", "fg", "deft", "rolex", "xstore-d"})
+  @ValueSource(strings = {"sherman", "fg", "deft", "rolex", "xstore-d", "emt-d"})
   void shouldRefuseWhereOtherProcessesCanChangeTheRange(String system) {
     Configuration configuration = SystemUnderTest.of(system).tiny(2);
     try (Fabric fabric = OpenMap.pool();

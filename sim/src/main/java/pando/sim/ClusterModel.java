@@ -51,6 +51,7 @@ public final class ClusterModel {
     SOCKET_NEXT_NANOS(800, "over TCP, its processor time for each further verb of the piece"),
     WAKE_NANOS(0, "over TCP, until a core or a processor without work goes on when some comes"),
     CALL_NANOS(550, "processor time of a memory server for a CALL to a handler"),
+    CALL_UNIT_NANOS(12, "its time for each further entry that such a CALL returns"),
     SPACE_CALL_NANOS(300, "processor time of a memory server for a CALL about space"),
     OPERATION_NANOS(500, "processor time of an operation, all searches included"),
     STEP_NANOS(30_000, "processor time of a step of a background task, such as training a model"),

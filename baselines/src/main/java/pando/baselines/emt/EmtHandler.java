@@ -69,6 +69,13 @@ public final class EmtHandler implements CallHandler {
     }
   }
 
+  /** Entries that a scan returns. */
+  @Override
+  public int workUnits(int requestBytes, int responseBytes) {
+    boolean scans = requestBytes == EmtMessage.SCAN_BYTES;
+    return scans ? (responseBytes - EmtMessage.LIST) / EmtMessage.ENTRY_BYTES : 0;
+  }
+
   private static int read(
       Latch latch, int server, MemorySegment dram, MemorySegment message, long operation) {
     long stamp = latch.lock.readLock();

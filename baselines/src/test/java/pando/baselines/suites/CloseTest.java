@@ -383,7 +383,9 @@ class CloseTest {
             });
         Throwable failure = catchThrowable(index::close);
         struck = fabric.unhook() == 1;
-        assertThat(failure != null).as("call=%d", call).isEqualTo(struck);
+        // EMT-D repeats the CALLs to its trees.
+        boolean repeats = system.systemName().equals("emt-d") && failure == null;
+        assertThat(failure != null || repeats).as("call=%d", call).isEqualTo(struck || repeats);
         index.close();
         assertThatThrownBy(index::session).hasMessage("the index is closed");
         checkUnlocked(fabric, configuration);

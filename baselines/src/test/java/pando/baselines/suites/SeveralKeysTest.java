@@ -73,10 +73,9 @@ class SeveralKeysTest {
         MODEL.forEach((key, value) -> assertThat(session.put(key, value)).isTrue());
       }
     }
-    // ORCA READs all in one posting.
-    assertThat(failed)
-        .as("lookups that broke")
-        .isGreaterThan(system == SystemUnderTest.ORCA ? 0 : 2);
+    // ORCA READs all in one posting, and EMT-D repeats CALLs that are not answered.
+    boolean breaksSeldom = system == SystemUnderTest.ORCA || system.systemName().equals("emt-d");
+    assertThat(failed).as("lookups that broke").isGreaterThan(breaksSeldom ? 0 : 2);
   }
 
   /** Each key then has its old value or its new one. */

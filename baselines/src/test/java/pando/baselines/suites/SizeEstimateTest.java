@@ -97,7 +97,9 @@ class SizeEstimateTest {
       VerbCounters verbs = check("loaded", index, session, model);
       boolean single = system.systemName().endsWith("smart");
       assertThat(verbs.reads).isLessThan(single ? READS_OF_ENTRIES_MAX : READS_MAX);
-      assertThat(verbs.writes + verbs.atomics + verbs.calls).isZero();
+      assertThat(verbs.writes + verbs.atomics).isZero();
+      // EMT-D scans the first entries by CALLs.
+      assertThat(verbs.calls).isLessThanOrEqualTo(system.systemName().equals("emt-d") ? 4 : 0);
     }
   }
 

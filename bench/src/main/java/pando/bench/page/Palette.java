@@ -48,6 +48,7 @@ final class Palette {
     SYSTEMS.put("deft", new Tone("#8f50b0", "#e5b9ff"));
     SYSTEMS.put("rolex", new Tone("#552c00", "#fcf79f"));
     SYSTEMS.put("xstore-d", new Tone("#a583ab", "#55789a"));
+    SYSTEMS.put("emt-d", new Tone("#c0504d", "#e8837c"));
     SYSTEMS.put(OTHER, new Tone("#173758", "#c9d1d9"));
   }
 

@@ -61,6 +61,7 @@ class PlantedBugTest {
     "drain-gate-not-awaited,    deft, 1",
     "kept-leaves,               rolex, 1",
     "burial-unlocked-alone,     rolex, 41",
+    "emt-runs-twice,            emt-d, 1",
     "orca-pin-skipped,          orca, 1",
     "orca-pinned-while-merging, orca, 1",
     "orca-slot-kept,            orca, 1",
@@ -148,6 +149,9 @@ class PlantedBugTest {
       }
       if (bug.startsWith("drain")) {
         faults.add(Fault.RECONNECT);
+      }
+      if (bug.startsWith("emt")) {
+        faults.add(Fault.LOST_COMPLETION);
       }
       if (bug.startsWith("burial")) {
         faults.add(Fault.CRASH_COMPUTE);

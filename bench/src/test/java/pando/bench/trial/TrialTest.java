@@ -83,7 +83,7 @@ class TrialTest {
 
   @Tag("campaign")
   @ParameterizedTest
-  @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "fg", "deft", "rolex", "xstore-d"})
+  @ValueSource(strings = {"dex", "orca", "sherman", "p-sherman", "fg", "deft", "rolex", "xstore-d", "emt-d"})
   void shouldKeepThePromisesOfEachSystemOverTcp(String system) {
     TrialPlan plan = TrialPlan.of(Systems.named(system), HARMLESS).withNetwork(NetworkKind.TCP);
     TrialSeries.Summary summary = TrialSeries.run(plan, 1, SEEDS / 12, seeds -> {});
@@ -167,6 +167,7 @@ class TrialTest {
     "rolex,     cards",
     "rolex,     tcp",
     "xstore-d,  cards",
+    "emt-d,     cards",
   })
   void shouldKeepTheOthersPromisesWhereConnectionsAreCut(String system, String network) {
     cutConnections(system, network);
@@ -202,7 +203,7 @@ class TrialTest {
 
   /** All changes are in the pool there, and a burial ends what was half done. */
   @ParameterizedTest
-  @ValueSource(strings = {"sherman", "fg", "p-sherman", "deft", "rolex", "xstore-d"})
+  @ValueSource(strings = {"sherman", "fg", "p-sherman", "deft", "rolex", "xstore-d", "emt-d"})
   void shouldLoseNothingWhereAComputeServerOfAOneSidedSystemDies(String system) {
     Set<Fault> faults = EnumSet.of(Fault.TORN, Fault.DELAY, Fault.CRASH_COMPUTE);
     TrialPlan plan = TrialPlan.of(Systems.named(system), faults);

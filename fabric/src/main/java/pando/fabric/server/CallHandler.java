@@ -30,4 +30,15 @@ public interface CallHandler {
    * @return length of the response in bytes
    */
   int handle(int server, MemorySegment dram, MemorySegment message, int requestBytes);
+
+  /**
+   * Returns how much work a CALL was beyond that of one that touches one entry, in entries that
+   * were copied. For a simulator, which charges time for it. Default: none.
+   *
+   * @param requestBytes length of the request
+   * @param responseBytes length of the response
+   */
+  default int workUnits(int requestBytes, int responseBytes) {
+    return 0;
+  }
 }

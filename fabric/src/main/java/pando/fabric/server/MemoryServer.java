@@ -130,6 +130,11 @@ public final class MemoryServer implements AutoCloseable {
     }
   }
 
+  /** Returns how much work a CALL was that was served, as {@link CallHandler#workUnits}. */
+  public int workUnits(int function, int requestBytes, int responseBytes) {
+    return services.workUnits(function, requestBytes, responseBytes);
+  }
+
   /** Returns the number of this memory server. */
   public int number() {
     return number;

@@ -45,6 +45,12 @@ final class Services {
     }
   }
 
+  /** Returns how much work a CALL was that was served, as its handler has it. */
+  int workUnits(int function, int requestBytes, int responseBytes) {
+    CallHandler handler = function < CallHandler.FIRST_FUNCTION ? null : handlers[function];
+    return handler == null ? 0 : handler.workUnits(requestBytes, responseBytes);
+  }
+
   List<CallHandler> handlers() {
     return Stream.of(handlers).filter(Objects::nonNull).toList();
   }

@@ -40,6 +40,11 @@ public final class Processors {
     return pool.server(server).serve(function, message, requestBytes);
   }
 
+  /** Returns how much work a CALL was that was served, as its handler has it. */
+  int workUnits(int server, int function, int requestBytes, int responseBytes) {
+    return pool.server(server).workUnits(function, requestBytes, responseBytes);
+  }
+
   /** Checks that a memory server has its memory. */
   void checkOpen(int server) {
     if (!pool.segment(server).scope().isAlive()) {

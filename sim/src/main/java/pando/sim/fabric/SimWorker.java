@@ -197,7 +197,17 @@ final class SimWorker extends ListWorker {
                 server,
                 function,
                 requestBytes,
-                () -> processors.serve(server, function, bytes, requestBytes));
+                new Message.Call() {
+                  @Override
+                  public int serve() {
+                    return processors.serve(server, function, bytes, requestBytes);
+                  }
+
+                  @Override
+                  public int workUnits(int responseBytes) {
+                    return processors.workUnits(server, function, requestBytes, responseBytes);
+                  }
+                });
     long reconnecting = host.faults().picosOf(Fault.RECONNECT);
     post(reconnecting > 0 && draw(2) == 0 ? 0 : 1);
     messages.checkAnswered(1);

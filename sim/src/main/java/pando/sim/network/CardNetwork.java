@@ -157,13 +157,19 @@ final class CardNetwork extends Network {
   }
 
   private long processed(Message message, long arrival) {
+    Resource free = freest(message);
+    free.pause(arrival, faults.picosOf(Fault.PAUSE));
+    return free.serve(arrival, callPicos(message));
+  }
+
+  /** Returns the processor that is free first. */
+  private Resource freest(Message message) {
     Resource[] threads = processors[message.queuePair().memoryServer];
     Resource free = threads[0];
     for (Resource thread : threads) {
       free = thread.freeAt() < free.freeAt() ? thread : free;
     }
-    free.pause(arrival, faults.picosOf(Fault.PAUSE));
-    return free.serve(arrival, callPicos(message));
+    return free;
   }
 
   /** Schedules the effect of a verb for when it is ready, after those before it. */
@@ -202,7 +208,21 @@ final class CardNetwork extends Network {
     if (!fails) {
       message.apply();
     }
-    answer(message);
+    long work = work(message);
+    if (work > 0) {
+      next(message, Stage.ANSWER, simulation.now() + work);
+    } else {
+      answer(message);
+    }
+  }
+
+  /** Keeps a processor with a CALL that took effect for as long as its work lasts. */
+  private long work(Message message) {
+    long picos = workPicos(message);
+    if (picos > 0) {
+      freest(message).serve(simulation.now(), picos);
+    }
+    return picos;
   }
 
   /** Advances the messages that an atomic of their queue pair held back. */

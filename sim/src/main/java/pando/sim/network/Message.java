@@ -72,6 +72,11 @@ public final class Message implements Runnable {
   public interface Call {
     /** Serves the CALL; returns the length of the response. */
     int serve();
+
+    /** Returns how much work that was, as {@link pando.fabric.server.CallHandler} has it. */
+    default int workUnits(int responseBytes) {
+      return 0;
+    }
   }
 
   /**
@@ -165,6 +170,11 @@ public final class Message implements Runnable {
    */
   public long result() {
     return result;
+  }
+
+  /** Returns how much work a CALL was that was served; 0 for a verb, or one that failed. */
+  int workUnits() {
+    return kind != null || failure != null ? 0 : Objects.requireNonNull(call).workUnits(bytesIn);
   }
 
   /** Returns the local offset of the verb. */

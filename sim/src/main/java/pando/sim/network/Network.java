@@ -1,6 +1,7 @@
 package pando.sim.network;
 
 import static pando.sim.ClusterModel.Constant.CALL_NANOS;
+import static pando.sim.ClusterModel.Constant.CALL_UNIT_NANOS;
 import static pando.sim.ClusterModel.Constant.JITTER_NANOS;
 import static pando.sim.ClusterModel.Constant.SPACE_CALL_NANOS;
 import static pando.sim.ClusterModel.Constant.WIRE_NANOS;
@@ -152,6 +153,11 @@ public abstract class Network {
   final long callPicos(Message call) {
     boolean space = call.function < CallHandler.FIRST_FUNCTION;
     return model.picos(space ? SPACE_CALL_NANOS : CALL_NANOS);
+  }
+
+  /** Returns for how much longer a processor serves a CALL, by the work that it was. */
+  final long workPicos(Message message) {
+    return message.workUnits() * model.picos(CALL_UNIT_NANOS);
   }
 
   static MemoryServerLostException lost(Message message, String because) {

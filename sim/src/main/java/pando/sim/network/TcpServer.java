@@ -110,10 +110,12 @@ final class TcpServer {
       long tearing = network.tear.isPossible(message) ? network.faults.picosOf(Fault.TORN) : 0;
       if (tearing > 0) {
         network.tear.start(message, tearing);
-      } else {
-        message.apply();
+        return tearing;
       }
-      return tearing;
+      message.apply();
+      long work = network.workPicos(message);
+      busy += work;
+      return work;
     }
   }
 }
