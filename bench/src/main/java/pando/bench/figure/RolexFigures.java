@@ -33,8 +33,7 @@ final class RolexFigures {
 
   /** The systems that the paper compares ROLEX with. */
   private static final List<IndexSystem> OTHERS =
-      List.of(
-          ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D, EmtOptions.EMT_D);
+      List.of(ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D, EmtOptions.EMT_D);
 
   private static final List<IndexSystem> IN_PAPER =
       Stream.concat(Stream.of(RolexOptions.ROLEX), OTHERS.stream()).toList();
