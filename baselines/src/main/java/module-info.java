@@ -12,6 +12,7 @@ module pando.baselines {
   exports pando.baselines.emt;
   exports pando.baselines.rolex;
   exports pando.baselines.sherman;
+  exports pando.baselines.smart;
 
   provides SystemProvider with
       Baselines;

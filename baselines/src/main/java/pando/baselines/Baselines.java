@@ -5,6 +5,7 @@ import pando.baselines.deft.DeftOptions;
 import pando.baselines.emt.EmtOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
+import pando.baselines.smart.SmartOptions;
 import pando.index.IndexSystem;
 import pando.index.SystemProvider;
 
@@ -22,6 +23,8 @@ public final class Baselines implements SystemProvider {
         DeftOptions.DEFT,
         RolexOptions.ROLEX,
         RolexOptions.XSTORE_D,
-        EmtOptions.EMT_D);
+        EmtOptions.EMT_D,
+        SmartOptions.SMART,
+        SmartOptions.P_SMART);
   }
 }

@@ -9,6 +9,7 @@ import pando.bench.figure.Figure;
 import pando.bench.keys.KeySet;
 import pando.bench.simulate.LockKind;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Values;
 import pando.bench.workload.Workload;
 import pando.cli.option.Choices;
 import pando.cli.option.NameConverter;
@@ -83,6 +84,13 @@ final class BenchChoices {
   static final class KeySetConverter extends NameConverter<KeySet> {
     KeySetConverter() {
       super(KeySet.values());
+    }
+  }
+
+  /** Reads what updates write. */
+  static final class ValuesConverter extends NameConverter<Values> {
+    ValuesConverter() {
+      super(Values.values());
     }
   }
 

@@ -39,7 +39,8 @@ final class LoadOptions {
         "ipv4: the addresses at which the demo's 385,602 address ranges start, then others within"
             + " the ranges.",
         "clustered: a thousand dense runs of uneven sizes, far apart.",
-        "sequential: 1, 2, 3, ..., with room between."
+        "sequential: 1, 2, 3, ..., with room between.",
+        "dense: 0, 1, 2, ..., with no room between; inserts go to the end."
       })
   private KeySet keys;
 

@@ -8,6 +8,7 @@ import pando.bench.simulate.LockKind;
 import pando.bench.simulate.LockRun;
 import pando.bench.simulate.SimPlan;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Values;
 import pando.cli.option.ServerOptions;
 import pando.sim.ClusterOptions;
 
@@ -38,6 +39,7 @@ final class SimulatedLocks {
                 threads,
                 simulation.coroutines(),
                 KeySet.UNIFORM,
+                Values.CHANGING,
                 simulation.locks(kind),
                 Distribution.ZIPFIAN,
                 draw.theta(),

@@ -75,6 +75,7 @@ final class SimulatedWorkloads {
                 threads,
                 simulation.coroutines(),
                 load.keys(),
+                simulation.values(),
                 records,
                 workload.distribution(distribution),
                 draw.theta(),

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import pando.bench.simulate.LockKind;
+import pando.bench.workload.Values;
 import pando.cli.option.Ranges;
 import pando.cli.option.ServerOptions;
 import pando.fabric.server.PoolOptions;
@@ -89,6 +90,18 @@ final class SimulationOptions {
   private List<LockKind> lockKinds;
 
   @Option(
+      names = "--values",
+      paramLabel = "NAME",
+      defaultValue = "changing",
+      converter = BenchChoices.ValuesConverter.class,
+      description = {
+        "What updates write (default: ${DEFAULT-VALUE}):",
+        "changing: each another value.",
+        "same: all of a record the same value, so that later updates change nothing."
+      })
+  private Values values;
+
+  @Option(
       names = "--log",
       description =
           "Has memory servers hold a log of what changes in their memory, as in clusters.")
@@ -118,6 +131,10 @@ final class SimulationOptions {
 
   NetworkKind network() {
     return network;
+  }
+
+  Values values() {
+    return values;
   }
 
   boolean isLogged() {

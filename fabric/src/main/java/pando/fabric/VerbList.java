@@ -117,6 +117,23 @@ public final class VerbList {
     return add(Kind.MASKED_CAS_16, remote, operandsOffset, 16, 0, 0, 0, 0);
   }
 
+  /** Adds all verbs of another list. */
+  public VerbList addAll(VerbList others) {
+    for (int i = 0; i < others.size; i++) {
+      int first = i * OPERANDS;
+      add(
+          others.kinds[i],
+          others.remotes[i],
+          others.locals[i],
+          others.lengths[i],
+          others.operands[first],
+          others.operands[first + 1],
+          others.operands[first + 2],
+          others.operands[first + 3]);
+    }
+    return this;
+  }
+
   /** Returns the number of verbs. */
   public int size() {
     return size;

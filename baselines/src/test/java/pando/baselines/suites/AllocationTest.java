@@ -63,6 +63,10 @@ class AllocationTest {
     "ROLEX,     8MiB,  retraining=on",
     "XSTORE_D,  64KiB, retraining=off",
     "XSTORE_D,  8MiB,  retraining=on",
+    "SMART,     64KiB, reserve=steps",
+    "SMART,     8MiB,  reserve=steps",
+    "P_SMART,   64KiB, reserve=steps",
+    "P_SMART,   8MiB,  reserve=whole",
     "EMT_D,     64KiB, rows=250",
   })
   void shouldNotAllocate(SystemUnderTest system, String cacheBytes, String settings) {

@@ -230,6 +230,7 @@ class BadInputTest {
     "SHERMAN,   node-bytes=128",
     "FG,        node-bytes=128",
     "P_SHERMAN, node-bytes=128",
+    "SMART,     reserve=steps",
     "DEFT,      validation=auto",
     "ROLEX,     retraining=on",
     "ROLEX,     retraining=off",

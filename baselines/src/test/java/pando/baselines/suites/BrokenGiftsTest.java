@@ -43,6 +43,7 @@ class BrokenGiftsTest {
     "DEX,       FULL",
     "P_SHERMAN, UNKNOWN",
     "P_SHERMAN, FULL",
+    "P_SMART,   UNKNOWN",
     "ORCA,      UNKNOWN",
     "ORCA,      ERROR",
     "ORCA,      LOST",

@@ -56,6 +56,8 @@ class BrokenMovesTest {
     "P_SHERMAN, UNKNOWN",
     "P_SHERMAN, ERROR",
     "P_SHERMAN, LOST",
+    "P_SMART,   UNKNOWN",
+    "P_SMART,   LOST",
     "ORCA,      UNKNOWN",
     "ORCA,      ERROR",
     "ORCA,      LOST",

@@ -75,6 +75,13 @@ class BulkLoadTest {
     "284, EMT_D,     5000,  1,    16, 16, node-bytes=320",
     "285, EMT_D,     20000, 0.01, 2,  3,  rows=1",
     "286, EMT_D,     20000, 0.7,  3,  7,  node-bytes=1024",
+    "291, SMART,     0,     0.7,  1,  1,  reserve=steps",
+    "292, SMART,     1,     1,    3,  16, reserve=steps",
+    "293, SMART,     7,     1,    4,  4,  reserve=whole",
+    "294, SMART,     20000, 0.7,  3,  7,  reserve=steps",
+    "295, P_SMART,   0,     1,    2,  5,  reserve=steps",
+    "296, P_SMART,   200,   0.5,  4,  16, reserve=whole",
+    "297, P_SMART,   20000, 0.7,  3,  7,  reserve=steps",
   })
   void shouldHoldWhatWasLoaded(
       long seed,
@@ -119,6 +126,8 @@ class BulkLoadTest {
     "273, XSTORE_D,  4, 4,  retraining=on",
     "287, EMT_D,     1, 1,  kept-nodes=1",
     "288, EMT_D,     4, 4,  kept-nodes=16",
+    "298, SMART,     4, 4,  reserve=steps",
+    "299, P_SMART,   4, 4,  reserve=steps",
   })
   void shouldGiveBackNodesOfWhatIsDeleted(
       long seed, SystemUnderTest system, int memoryServers, int computeServers, String settings) {

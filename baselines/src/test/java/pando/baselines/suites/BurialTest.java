@@ -31,6 +31,7 @@ class BurialTest extends BurialSweep {
   @CsvSource({
     "sherman, validation=checksum",
     "rolex,   retraining=on",
+    "smart,   reserve=steps",
   })
   void shouldEndWhatWasHalfDone(String system, String setting) {
     crashAtEachVerbOfSome(options(system, setting));
@@ -51,6 +52,9 @@ class BurialTest extends BurialSweep {
     "rolex,     retraining=on",
     "rolex,     retraining=off",
     "xstore-d,  retraining=on",
+    "smart,     reserve=steps",
+    "smart,     reserve=whole",
+    "p-smart,   reserve=steps",
   })
   void shouldEndEveryChangeThatWasHalfDone(String system, String setting) {
     crashAtEachVerbOfAll(options(system, setting));

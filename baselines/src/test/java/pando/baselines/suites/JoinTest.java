@@ -46,6 +46,8 @@ class JoinTest {
     "rolex, writes=call",
     "xstore-d, writes=one-sided",
     "emt-d, node-bytes=320",
+    "smart, reserve=whole",
+    "smart, partitioned=on",
   })
   void shouldRefuseOtherNodesAndLocks(String system, String settings) {
     Configuration made = SystemUnderTest.of(system).tiny(2);
@@ -70,6 +72,8 @@ class JoinTest {
     "rolex, leaves-max=63 retraining=off retrain-fill=1 synonym-share=5 handovers=0",
     "xstore-d, leaves-max=63 retrainers=1 retrain-fill=0.3 synonym-share=0 merge-share=0.5",
     "emt-d, kept-nodes=1 rows=250",
+    "smart, fifo-parts=1 pinned-depth=2 merge-share=0.5",
+    "p-smart, fifo-parts=1 pinned-depth=0 merge-share=0",
   })
   void shouldShareAnIndexWhereOtherSettingsDiffer(String system, String settings) {
     Configuration configuration = SystemUnderTest.of(system).tiny(2);

@@ -96,6 +96,13 @@ class ModelTest {
     "93, EMT_D,     3,  2,  128,  100,   rows=3",
     "94, EMT_D,     2,  2,  320,  20000, rows=250 kept-nodes=64",
     "95, EMT_D,     16, 1,  4096, 50000, kept-nodes=200",
+    "101, SMART,    1,  1,  1024, 2000,  reserve=steps",
+    "102, SMART,    4,  3,  1024, 20000, reserve=steps",
+    "103, SMART,    2,  2,  1024, 500,   reserve=whole",
+    "104, SMART,    3,  2,  1024, 8000,  merge-share=0.5 fifo-parts=1",
+    "105, P_SMART,  1,  1,  1024, 2000,  reserve=steps",
+    "106, P_SMART,  3,  7,  1024, 20000, reserve=steps",
+    "107, P_SMART,  2,  16, 1024, 500,   reserve=whole",
   })
   void shouldBehaveLikeTreeMap(
       long seed,

@@ -48,7 +48,7 @@ class MovesProcessTest {
   }
 
   @ParameterizedTest(name = "{0}")
-  @ValueSource(strings = {"DEX", "P_SHERMAN", "ORCA"})
+  @ValueSource(strings = {"DEX", "P_SHERMAN", "ORCA", "P_SMART"})
   void shouldServeEachProcessItsOwnKeys(String name) throws Exception {
     SystemUnderTest system = SystemUnderTest.of(name);
     Configuration configuration = IndexProcess.configuration(system);

@@ -43,6 +43,9 @@ class MovesTest {
     "304, ORCA,      1, 1, 500,  delta-changes=20",
     "305, ORCA,      2, 3, 3000, neighbours=on",
     "306, ORCA,      3, 8, 8000, image-share=0.5 delta-changes=20",
+    "307, P_SMART,   1, 1, 500,  reserve=steps",
+    "308, P_SMART,   2, 3, 3000, reserve=steps",
+    "309, P_SMART,   3, 8, 8000, reserve=whole",
   })
   void shouldBehaveLikeTreeMap(
       long seed, SystemUnderTest system, int memory, int compute, int keys, String settings) {
@@ -74,7 +77,7 @@ class MovesTest {
   }
 
   @ParameterizedTest(name = "{0}")
-  @CsvSource({"P_SHERMAN", "ORCA"})
+  @CsvSource({"P_SHERMAN", "ORCA", "P_SMART"})
   void shouldGrowToTheMostAndShrinkToOneComputeServer(SystemUnderTest system) {
     NavigableMap<Long, Long> model = Entries.random(new SplittableRandom(1), 5_000);
     Configuration configuration = system.tiny(1);
@@ -128,6 +131,8 @@ class MovesTest {
     "313, ORCA,      4, 2, 4, 100, neighbours=on",
     "314, ORCA,      6, 2, 2, 60,  delta-changes=2",
     "315, ORCA,      4, 3, 3, 100, image-share=0.5 delta-changes=20",
+    "316, P_SMART,   4, 2, 4, 100, reserve=steps",
+    "317, P_SMART,   6, 3, 2, 60,  reserve=whole",
   })
   void shouldStayLinearizableOnRealThreads(
       long seed,

@@ -99,6 +99,8 @@ class PoolFullTest {
     "ROLEX,     leaves-max=2 synonym-share=0 merge-share=0.5",
     "XSTORE_D,  retraining=on",
     "EMT_D,     kept-nodes=8",
+    "SMART,     reserve=steps",
+    "P_SMART,   reserve=steps",
     "ORCA,      delta-share=0.0625",
     "ORCA,      delta-share=0.5",
   })
@@ -301,6 +303,8 @@ class PoolFullTest {
     "ROLEX,     retraining=on",
     "XSTORE_D,  retraining=on",
     "EMT_D,     kept-nodes=8",
+    "SMART,     reserve=steps",
+    "P_SMART,   reserve=steps",
     "ORCA,      delta-share=0.0625",
     "ORCA,      delta-share=0.5",
   })

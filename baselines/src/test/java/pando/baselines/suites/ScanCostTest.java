@@ -54,6 +54,10 @@ class ScanCostTest {
     "ROLEX,     100,   retraining=off",
     "ROLEX,     1000,  retraining=off",
     "XSTORE_D,  100,   retraining=off",
+    "SMART,     5,     cache-bytes=8MiB",
+    "SMART,     1000,  cache-bytes=8MiB",
+    "SMART,     1000,  cache-bytes=64KiB",
+    "P_SMART,   100,   cache-bytes=8MiB",
   })
   void shouldScanDownAtTheCostOfScansUp(SystemUnderTest system, int entries, String settings) {
     Configuration configuration = system.defaults().with(settings);

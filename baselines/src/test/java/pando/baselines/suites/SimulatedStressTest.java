@@ -74,6 +74,11 @@ class SimulatedStressTest {
     "191, EMT_D,     kept-nodes=1",
     "192, EMT_D,     kept-nodes=16 rows=2",
     "193, EMT_D,     node-bytes=320",
+    "194, SMART,     reserve=steps",
+    "195, SMART,     merge-share=0.5 fifo-parts=1",
+    "196, SMART,     reserve=whole",
+    "197, P_SMART,   reserve=steps",
+    "198, P_SMART,   reserve=whole",
   })
   void shouldStayLinearizable(long seed, SystemUnderTest system, String settings) throws Exception {
     long start = Seeds.of(seed);

@@ -63,6 +63,11 @@ class StressTest {
     "181, EMT_D,     4, 1, 1, kept-nodes=1",
     "182, EMT_D,     4, 2, 4, kept-nodes=16 rows=2",
     "183, EMT_D,     6, 2, 2, node-bytes=320",
+    "184, SMART,     4, 1, 1, reserve=steps",
+    "185, SMART,     4, 2, 4, reserve=steps merge-share=0.5",
+    "186, SMART,     6, 2, 2, reserve=whole",
+    "187, P_SMART,   4, 2, 4, reserve=steps",
+    "188, P_SMART,   6, 2, 2, reserve=whole",
   })
   void shouldStayLinearizable(
       long seed,

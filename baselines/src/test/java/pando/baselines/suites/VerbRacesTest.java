@@ -60,7 +60,9 @@ class VerbRacesTest {
           "DEFT validation=checksum sx-locks=off",
           "ROLEX retraining=on",
           "XSTORE_D retraining=on",
-          "EMT_D kept-nodes=2");
+          "EMT_D kept-nodes=2",
+          "SMART reserve=steps",
+          "P_SMART reserve=steps");
 
   private static final List<String> MORE_SYSTEMS =
       List.of(

@@ -7,7 +7,9 @@ import static pando.bench.figure.Measure.MOPS;
 import static pando.bench.figure.Measure.READS;
 import static pando.bench.figure.Measure.WRITES;
 import static pando.bench.workload.Workload.INSERT_INTENSIVE;
+import static pando.bench.workload.Workload.INSERT_ONLY;
 import static pando.bench.workload.Workload.READ_INTENSIVE;
+import static pando.bench.workload.Workload.READ_INTENSIVE_2;
 import static pando.bench.workload.Workload.READ_ONLY;
 import static pando.bench.workload.Workload.SCAN_INTENSIVE;
 import static pando.bench.workload.Workload.WRITE_INTENSIVE;
@@ -17,9 +19,13 @@ import java.util.List;
 import java.util.Map;
 import pando.baselines.sherman.ShermanOptions;
 import pando.baselines.sherman.ShermanValidation;
+import pando.baselines.smart.SmartOptions;
+import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Workload;
 import pando.index.IndexOptions;
 import pando.index.IndexSystem;
+import pando.index.Systems;
 import pando.index.dex.DexOptions;
 
 /** The figures of DEX's paper that consist of rows. */
@@ -31,9 +37,19 @@ final class DexFigures {
   private static final ShermanOptions SHERMAN =
       ShermanOptions.sherman().withValidation(ShermanValidation.VERSIONS);
 
+  private static final SmartOptions SMART = SmartOptions.smart();
+  private static final SmartOptions P_SMART = SmartOptions.partitionedSmart();
+
   /** Those whose curves are drawn beside each other, as they are by default. */
   private static final List<IndexSystem> CURVES =
-      List.of(DexOptions.DEX, ShermanOptions.P_SHERMAN, ShermanOptions.SHERMAN);
+      List.of(
+          DexOptions.DEX,
+          ShermanOptions.P_SHERMAN,
+          ShermanOptions.SHERMAN,
+          SmartOptions.P_SMART,
+          SmartOptions.SMART);
+
+  private static final List<Measure> TABLE2 = List.of(READS, WRITES, ATOMICS, BYTES);
 
   /** Clients of a full compute server. */
   private static final int FULL = 36;
@@ -44,7 +60,7 @@ final class DexFigures {
     return List.of(
         Figure.ofRows(
                 "dex-6",
-                "DEX figure 6: 4 + 4 servers, 144 clients, 8 % cache",
+                "DEX figures 6 and 7: 4 + 4 servers, 144 clients, 8 % cache",
                 Lab::ofDex,
                 DexFigures::figure6)
             .because(
@@ -73,6 +89,17 @@ final class DexFigures {
                 Reason.below(
                     "write-intensive, Sherman: atomics",
                     "There are fewer atomics than the paper's 0.59, as locks are handed over")),
+        Figure.ofRows(
+            "dex-15",
+            "DEX figure 15: inserts, 4 + 4 servers, 144 clients, 8 % cache",
+            Lab::ofDex,
+            DexFigures::figure15),
+        Figure.ofRows(
+                "dex-17",
+                "DEX figure 17: skew, 4 + 4 servers, 144 clients, 8 % cache; Mops",
+                Lab::ofDex,
+                DexFigures::figure17)
+            .drawnBy(lines -> Plot.curves("Mops", "theta", lines)),
         Figure.ofRows(
                 "dex-threads",
                 "DEX: threads, up to 36 on each of 1 to 4 compute servers, 4 memory servers, 8 %"
@@ -103,27 +130,60 @@ final class DexFigures {
         Dex16.figure());
   }
 
-  /** Throughput over Sherman and P-Sherman. */
+  /** Throughput over that of the others. Of uniform loads the paper gives little in numbers. */
   private static void figure6(Rows rows) {
-    addFigure6(rows, Load.zipfian(READ_ONLY), 3.6, 2.5);
-    addFigure6(rows, Load.zipfian(READ_INTENSIVE), 3.4, 2.5);
-    addFigure6(rows, Load.zipfian(WRITE_INTENSIVE), 9.6, 7);
-    addFigure6(rows, Load.zipfian(SCAN_INTENSIVE), 2.8, NOT_GIVEN);
-    addFigure6(rows, Load.uniform(READ_ONLY), NOT_GIVEN, 1);
-    addFigure6(rows, Load.uniform(READ_INTENSIVE), NOT_GIVEN, 1);
-    addFigure6(rows, Load.uniform(WRITE_INTENSIVE), NOT_GIVEN, 1);
-    addFigure6(rows, Load.uniform(SCAN_INTENSIVE), NOT_GIVEN, 1);
+    addOthers(rows, Load.zipfian(READ_ONLY), 3.6, 2.5, 9.6, 7.1);
+    addOthers(rows, Load.zipfian(READ_INTENSIVE), 3.4, 2.5, 8.2, 5.3);
+    addOthers(rows, Load.zipfian(WRITE_INTENSIVE), 9.6, 7, 7, 4.4);
+    addOthers(rows, Load.zipfian(SCAN_INTENSIVE), 2.8, NOT_GIVEN, 56.3, 48.4);
+    for (Workload workload : List.of(READ_ONLY, READ_INTENSIVE, WRITE_INTENSIVE, SCAN_INTENSIVE)) {
+      addOthers(rows, Load.uniform(workload), NOT_GIVEN, 1, NOT_GIVEN, NOT_GIVEN);
+    }
   }
 
-  private static void addFigure6(Rows rows, Load load, double overSherman, double overPartitioned) {
+  /** Few inserts, and inserts alone. */
+  private static void figure15(Rows rows) {
+    addOthers(rows, Load.zipfian(READ_INTENSIVE_2), 4, 2.4, 10, 6.1);
+    addOthers(rows, Load.uniform(READ_INTENSIVE_2), NOT_GIVEN, 1, NOT_GIVEN, NOT_GIVEN);
+    addOthers(rows, Load.uniform(INSERT_ONLY), NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN);
+  }
+
+  /**
+   * Adds DEX's throughput, and that over each of the others.
+   *
+   * @param paper the ratios over Sherman, P-Sherman, SMART and P-SMART
+   */
+  private static void addOthers(Rows rows, Load load, double... paper) {
     boolean isUniform = load.distribution() == Distribution.UNIFORM;
     String what = load.workload() + (isUniform ? ", uniform" : ", Zipf 0.99") + ", DEX";
     rows.add(what, MOPS, DEX, load);
-    rows.addOver(what + " over Sherman", overSherman, DEX, load, SHERMAN);
-    rows.addOver(what + " over P-Sherman", overPartitioned, DEX, load, P_SHERMAN);
+    List<IndexOptions> others = List.of(SHERMAN, P_SHERMAN, SMART, P_SMART);
+    for (int i = 0; i < paper.length; i++) {
+      IndexOptions other = others.get(i);
+      String title = Systems.named(other.system()).title();
+      rows.addOver(what + " over " + title, paper[i], DEX, load, other);
+    }
   }
 
-  /** Verbs and bytes of an operation. */
+  /** Skew, from 0.5 on. The paper has curves without numbers. */
+  private static void figure17(Rows rows) {
+    for (Workload workload : List.of(READ_ONLY, WRITE_INTENSIVE)) {
+      for (IndexSystem system : CURVES) {
+        for (double theta : List.of(0.5, 0.6, 0.7, 0.8, 0.9, 0.99)) {
+          rows.add(
+              workload + ", " + system.title(),
+              MOPS.as("theta=" + theta),
+              system.defaults(),
+              Load.zipfian(workload).withTheta(theta));
+        }
+      }
+    }
+  }
+
+  /**
+   * Verbs and bytes of an operation. SMART's depend on the keys and the values: dense keys and same
+   * values are the paper's.
+   */
   private static void table2(Rows rows) {
     Load reads = new Load(READ_ONLY, Distribution.ZIPFIAN_DEX);
     Load writes = new Load(WRITE_INTENSIVE, Distribution.ZIPFIAN_DEX);
@@ -133,13 +193,42 @@ final class DexFigures {
     addTable2(rows, "write-intensive, Sherman", SHERMAN, writes, 2.71, 0.99, 0.59, 1079.0);
     addTable2(rows, "read-only, P-Sherman", P_SHERMAN, reads, 1.00, 0, 0, 1025.0);
     addTable2(rows, "write-intensive, P-Sherman", P_SHERMAN, writes, 1.02, 0.50, 0, 1054.4);
+    Load denseReads = reads.withKeys(KeySet.DENSE);
+    Load denseWrites = writes.withKeys(KeySet.DENSE);
+    // Only the first update of a record writes, so the warm-up must be long.
+    Load sameWrites = denseWrites.withSameValues().withWarmup(rows.lab().records() / 2);
+    addTable2(rows, "read-only, SMART, dense keys", SMART, denseReads, 1.44, 0, 0, 997.0);
+    addTable2(
+        rows,
+        "write-intensive, SMART, dense keys, same values",
+        SMART,
+        sameWrites,
+        1.45,
+        0.11,
+        0.11,
+        1002.9);
+    addTable2(rows, "read-only, P-SMART, dense keys", P_SMART, denseReads, 1.15, 0, 0, 397.4);
+    addTable2(
+        rows,
+        "write-intensive, P-SMART, dense keys, same values",
+        P_SMART,
+        sameWrites,
+        1.16,
+        0.13,
+        0,
+        404.2);
+    for (SmartOptions smart : List.of(SMART, P_SMART)) {
+      String title = Systems.named(smart.system()).title();
+      rows.addEach("read-only, " + title, TABLE2, smart, reads);
+      rows.addEach("write-intensive, " + title, TABLE2, smart, writes);
+      rows.addEach("write-intensive, " + title + ", dense keys", TABLE2, smart, denseWrites);
+    }
   }
 
   private static void addTable2(
       Rows rows, String what, IndexOptions index, Load load, double... paper) {
-    List<Measure> measures = List.of(READS, WRITES, ATOMICS, BYTES);
     for (int i = 0; i < paper.length; i++) {
-      rows.add(what, measures.get(i), paper[i], index, load);
+      rows.add(what, TABLE2.get(i), paper[i], index, load);
     }
   }
 

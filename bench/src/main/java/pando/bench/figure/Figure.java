@@ -84,6 +84,7 @@ public record Figure(
     return Stream.of(
             OwnFigures.all(),
             ShermanFigures.all(),
+            SmartFigures.all(),
             DexFigures.all(),
             DeftFigures.all(),
             RolexFigures.all())

@@ -36,8 +36,6 @@ record Lab(
     Function<IndexOptions, ClusterModel> model,
     long records,
     long seed) {
-  private static final double THETA = 0.99;
-
   /** Share of the records that each compute server caches, unless a figure says another. */
   private static final double CACHE = 0.08;
 
@@ -85,6 +83,15 @@ record Lab(
     return new Lab(3, 3, false, 36, CACHE, 0.7, index -> ClusterModel.defaults(), records, seed);
   }
 
+  /**
+   * Returns a testbed as in SMART's paper, 16 machines and caches of 600 MB for 60 M records, with
+   * as many clients per server as in DEX's paper, and the same processor time of an operation for
+   * every index.
+   */
+  static Lab ofSmart(long records, long seed) {
+    return new Lab(14, 2, false, 36, 0.625, 0.7, index -> ClusterModel.defaults(), records, seed);
+  }
+
   /** Returns this testbed with other caches. */
   Lab withCache(double share) {
     return new Lab(
@@ -94,6 +101,11 @@ record Lab(
   /** Returns this testbed with other compute servers, whose cards are their own. */
   Lab withComputeServers(int number) {
     return new Lab(number, memoryServers, false, threads, cache, fill, model, records, seed);
+  }
+
+  /** Returns this testbed with other memory servers; all cards are each server's own. */
+  Lab withMemoryServers(int number) {
+    return new Lab(computeServers, number, false, threads, cache, fill, model, records, seed);
   }
 
   /** Returns this testbed with some of its compute servers alone. */
@@ -169,9 +181,10 @@ record Lab(
             clients.threads() == Load.OF_LAB ? threads : clients.threads(),
             clients.coroutines(),
             load.start().keys(),
+            load.values(),
             load.start().isEmpty() ? 0 : records,
             load.workload().distribution(load.distribution()),
-            THETA,
+            load.theta(),
             load.times().nanos());
     return new IndexPlan(
         sim, index, load.workload(), fill, warmup(index, load), load.times().splitNanos(), false);

@@ -2,13 +2,26 @@ package pando.bench.figure;
 
 import pando.bench.keys.KeySet;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Values;
 import pando.bench.workload.Workload;
 
-/** What the clients of a lab do. */
+/**
+ * What the clients of a lab do.
+ *
+ * @param theta skew of the Zipfian distributions
+ */
 record Load(
-    Workload workload, Distribution distribution, Start start, Clients clients, Times times) {
+    Workload workload,
+    Values values,
+    Distribution distribution,
+    double theta,
+    Start start,
+    Clients clients,
+    Times times) {
   /** Stands for the value of the lab, if a load does not set its own. */
   static final int OF_LAB = -1;
+
+  private static final double THETA = 0.99;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -43,7 +56,9 @@ record Load(
   Load(Workload workload, Distribution distribution) {
     this(
         workload,
+        Values.CHANGING,
         distribution,
+        THETA,
         new Start(KeySet.UNIFORM, false),
         new Clients(OF_LAB, 1, 1),
         new Times(OF_LAB, 4 * NANOS_PER_MILLI, 0));
@@ -63,13 +78,25 @@ record Load(
   }
 
   Load withKeys(KeySet keys) {
-    return new Load(workload, distribution, new Start(keys, start.isEmpty), clients, times);
+    return with(new Start(keys, start.isEmpty));
   }
 
   /** Returns this load on an empty index, without a warm-up. */
   Load fromNothing() {
-    return new Load(workload, distribution, new Start(start.keys, true), clients, times)
-        .withWarmup(0);
+    return with(new Start(start.keys, true)).withWarmup(0);
+  }
+
+  private Load with(Start other) {
+    return new Load(workload, values, distribution, theta, other, clients, times);
+  }
+
+  /** Returns this load with updates of a record that all write the same value. */
+  Load withSameValues() {
+    return new Load(workload, Values.SAME, distribution, theta, start, clients, times);
+  }
+
+  Load withTheta(double other) {
+    return new Load(workload, values, distribution, other, start, clients, times);
   }
 
   Load withThreads(int number) {
@@ -85,7 +112,7 @@ record Load(
   }
 
   private Load with(Clients others) {
-    return new Load(workload, distribution, start, others, times);
+    return new Load(workload, values, distribution, theta, start, others, times);
   }
 
   Load withWarmup(long operations) {
@@ -102,6 +129,6 @@ record Load(
   }
 
   private Load with(Times others) {
-    return new Load(workload, distribution, start, clients, others);
+    return new Load(workload, values, distribution, theta, start, clients, others);
   }
 }

@@ -134,7 +134,7 @@ final class OwnFigures {
         List.of(OrcaOptions.ORCA, DexOptions.DEX));
   }
 
-  /** DEX's six workloads. */
+  /** DEX's six workloads, and lookups by many clients of one memory server. */
   private static List<FigureLine> workloads(Lab lab) {
     List<Load> loads =
         Stream.of(Distribution.ZIPFIAN, Distribution.UNIFORM)
@@ -145,7 +145,13 @@ final class OwnFigures {
                     .map(workload -> new Load(workload, asked)))
             .toList();
     Beside beside = Beside.run(lab, Systems.all(), loads);
-    return loads.stream().flatMap(load -> beside.lines(load.name(), load).stream()).toList();
+    // Where the messages of one card are the limit, READs alone count.
+    Load crowd = Load.uniform(READ_ONLY).withCoroutines(4);
+    Beside crowded = Beside.run(lab.withMemoryServers(1), Systems.all(), List.of(crowd));
+    return Stream.concat(
+            loads.stream().flatMap(load -> beside.lines(load.name(), load).stream()),
+            crowded.lines(crowd.name() + ", 1 memory server, 4 coroutines", crowd).stream())
+        .toList();
   }
 
   /** ORCA with one setting changed at a time. */

@@ -18,6 +18,7 @@ import static pando.bench.workload.Workload.YCSB_F;
 import java.util.List;
 import java.util.stream.Stream;
 import pando.baselines.deft.DeftOptions;
+import pando.baselines.emt.EmtOptions;
 import pando.baselines.rolex.RolexOptions;
 import pando.baselines.sherman.ShermanOptions;
 import pando.bench.keys.KeySet;
@@ -32,7 +33,7 @@ final class RolexFigures {
 
   /** The systems that the paper compares ROLEX with. */
   private static final List<IndexSystem> OTHERS =
-      List.of(ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D);
+      List.of(ShermanOptions.SHERMAN, ShermanOptions.FG, RolexOptions.XSTORE_D, EmtOptions.EMT_D);
 
   private static final List<IndexSystem> IN_PAPER =
       Stream.concat(Stream.of(RolexOptions.ROLEX), OTHERS.stream()).toList();
@@ -108,6 +109,15 @@ final class RolexFigures {
   private static void addYcsb(Rows rows, String name, Load load, double paper) {
     rows.add(name + ", ROLEX", MOPS, ROLEX, load);
     OTHERS.forEach(other -> addOver(rows, name, load, other, paper));
+    for (int threads : List.of(2, 4)) {
+      rows.addOverOther(
+          "%s, ROLEX over %s, %s threads".formatted(name, EmtOptions.EMT_D.title(), threads),
+          NOT_GIVEN,
+          ROLEX,
+          load,
+          EmtOptions.EMT_D.defaults(),
+          load.withProcessorThreads(threads));
+    }
     addOver(rows, name, load, DeftOptions.DEFT, NOT_GIVEN);
     addOver(rows, name, load, DexOptions.DEX, NOT_GIVEN);
   }

@@ -5,9 +5,9 @@ import pando.bench.records.Keys;
 import pando.bench.records.Records;
 
 /**
- * The sets of keys that a benchmark can load and insert from. In each, inserted keys have the same
- * distribution as loaded ones, and a record's number is independent of its place: hot records, and
- * those of one client, are spread over all keys.
+ * The sets of keys that a benchmark can load and insert from. In each but {@link #DENSE}, inserted
+ * keys have the same distribution as loaded ones, and a record's number is independent of its
+ * place: hot records, and those of one client, are spread over all keys.
  */
 public enum KeySet {
   /** Any 64-bit word with the same probability. */
@@ -70,6 +70,18 @@ public enum KeySet {
     Keys keys(long loaded, long seed) {
       long steps = loaded == 0 ? STEPS : loaded;
       return new ShapedKeys(new Layers(steps, seed), new Steps(steps));
+    }
+  },
+
+  /**
+   * 0, 1, 2, ..., with no room between: loaded keys in random order, as in the benchmark of DEX's
+   * paper; inserted keys follow at the end, in order. That benchmark has holes for them among the
+   * loaded ones.
+   */
+  DENSE {
+    @Override
+    Keys keys(long loaded, long seed) {
+      return new DenseKeys(loaded, seed);
     }
   };
 

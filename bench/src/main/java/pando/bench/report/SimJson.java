@@ -6,6 +6,7 @@ import java.util.List;
 import pando.bench.run.Measurement;
 import pando.bench.simulate.SimPlan;
 import pando.bench.simulate.SimResult;
+import pando.bench.workload.Values;
 import pando.sim.Utilization;
 import tools.jackson.core.JsonGenerator;
 
@@ -39,6 +40,9 @@ public final class SimJson {
     json.writeStringProperty("distribution", plan.distribution().toString());
     json.writeNumberProperty("theta", plan.theta());
     JsonFile.writeKeys(json, plan.keys());
+    if (plan.values() != Values.CHANGING) {
+      json.writeStringProperty("values", plan.values().toString());
+    }
     json.writeNumberProperty("records", plan.records());
     json.writeNumberProperty("threads", plan.threads());
     json.writeNumberProperty("coroutines", plan.coroutines());

@@ -72,6 +72,7 @@ public record SimTable(List<SimResult> results) {
     if (results.stream().anyMatch(result -> result.plan().keys() != KeySet.UNIFORM)) {
       columns.label("keys", result -> result.plan().keys().toString());
     }
+    labelIfDiffers(columns, "values", result -> result.plan().values().toString());
     labelIfDiffers(columns, "distribution", result -> result.plan().distribution().toString());
     labelIfDiffers(columns, "cache", result -> Numbers.size(result.setup().cacheBytesPerServer()));
     labelIfDiffers(columns, "threads", result -> Numbers.count(result.plan().threads()));

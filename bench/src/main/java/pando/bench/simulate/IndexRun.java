@@ -58,7 +58,7 @@ public final class IndexRun implements AutoCloseable {
     meter = new Meter(cluster, sim, new Counters(), SETTLING_NANOS);
     records = sim.supply();
     inserts = new Inserts(sim.records(), sim.clients(), 0, sim.clients());
-    sequences = new Sequences(records, sim.records(), inserts, sim.clients());
+    sequences = new Sequences(records, sim.records(), inserts, sim.clients(), sim.values());
   }
 
   /** Runs a plan on a tree that was built for it, among others. */

@@ -3,6 +3,7 @@ package pando.bench.simulate;
 import java.util.Arrays;
 import pando.bench.records.Records;
 import pando.bench.workload.Inserts;
+import pando.bench.workload.Values;
 import pando.cli.WrongResultException;
 
 /**
@@ -20,6 +21,7 @@ final class Sequences {
 
   private final Records records;
   private final Inserts inserts;
+  private final Values values;
 
   /** The last update of each record that has begun. */
   private final int[] begun;
@@ -35,9 +37,10 @@ final class Sequences {
 
   private long verified;
 
-  Sequences(Records records, long loaded, Inserts inserts, int clients) {
+  Sequences(Records records, long loaded, Inserts inserts, int clients, Values values) {
     this.records = records;
     this.inserts = inserts;
+    this.values = values;
     begun = new int[Math.toIntExact(loaded)];
     least = new int[begun.length];
     updating = new long[clients];
@@ -51,14 +54,14 @@ final class Sequences {
     return verified;
   }
 
-  /** Begins a client's update of a record and returns its sequence. */
+  /** Begins a client's update of a record and returns the sequence whose value it writes. */
   int beginUpdate(int client, long record) {
     int next = begun[(int) record] + 1;
     oldest[client] = oldestUnderWay(record, next);
     begun[(int) record] = next;
     updating[client] = record;
     sequence[client] = next;
-    return next;
+    return values.written(next);
   }
 
   private int oldestUnderWay(long record, int next) {
@@ -75,6 +78,11 @@ final class Sequences {
     return found;
   }
 
+  /** Returns whether no update finds the value that it writes. */
+  boolean areDistinct() {
+    return values == Values.CHANGING;
+  }
+
   /** Ends a client's update. */
   void endUpdate(int client) {
     int record = (int) updating[client];
@@ -82,21 +90,21 @@ final class Sequences {
     updating[client] = NONE;
   }
 
-  /** Returns the oldest update of a record that a read which begins now may find. */
+  /** Returns the least sequence of a record that a read which begins now may find. */
   int least(long record) {
-    return record < least.length ? least[(int) record] : 0;
+    return record < least.length ? values.written(least[(int) record]) : 0;
   }
 
   /**
    * Checks a value that was found.
    *
-   * @param least the oldest update that may be found
+   * @param least the least sequence that may be found
    * @throws WrongResultException if no update wrote the value, or the value is older
    */
   void check(long key, long value, int least) {
     long record = records.record(key);
     long found = Records.sequence(key, value);
-    int most = record >= 0 && record < begun.length ? begun[(int) record] : 0;
+    int most = record >= 0 && record < begun.length ? values.written(begun[(int) record]) : 0;
     if (!inserts.mayExist(record) || found < least || found > most) {
       throw new WrongResultException(
           "a record has a wrong value: key="

@@ -3,6 +3,7 @@ package pando.bench.simulate;
 import pando.bench.keys.KeySet;
 import pando.bench.records.Records;
 import pando.bench.workload.Distribution;
+import pando.bench.workload.Values;
 import pando.sim.ClusterOptions;
 
 /**
@@ -13,6 +14,7 @@ import pando.sim.ClusterOptions;
  * @param threads of each compute server, each a core
  * @param coroutines clients of each thread
  * @param keys of the records
+ * @param values that updates write
  * @param records that are there to choose from, or locks
  * @param distribution of the choice
  * @param theta skew of the Zipfian distributions
@@ -23,6 +25,7 @@ public record SimPlan(
     int threads,
     int coroutines,
     KeySet keys,
+    Values values,
     long records,
     Distribution distribution,
     double theta,

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 import pando.bench.demo.GeoIpFile;
 import pando.bench.demo.Location;
 import pando.bench.records.Records;
@@ -93,7 +94,7 @@ final class KeySetTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = Mode.EXCLUDE, names = "DENSE")
   void shouldInsertNewKeysWhereTheLoadedOnesAre(KeySet set) {
     Records records = records(set);
     long[] loaded = sorted(records, 0, LOADED);
@@ -155,6 +156,20 @@ final class KeySetTest {
     long[] keys = sorted(KeySet.SEQUENTIAL.records(0, SEED), 0, inserted);
     for (int i = 1; i < inserted; i++) {
       assertThat(keys[i] - keys[i - 1]).isEqualTo(1L << 44);
+    }
+  }
+
+  @Test
+  void shouldLeaveNoRoomBetweenDenseKeys() {
+    for (int loaded : new int[] {0, 1, 1_000, LOADED}) {
+      Records records = KeySet.DENSE.records(loaded, SEED);
+      long[] keys = sorted(records, 0, loaded);
+      for (int i = 0; i < loaded; i++) {
+        assertThat(keys[i]).isEqualTo(i);
+      }
+      for (long record = loaded; record < loaded + 100; record++) {
+        assertThat(records.key(record)).isEqualTo(record);
+      }
     }
   }
 

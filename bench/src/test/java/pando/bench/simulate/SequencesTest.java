@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import org.junit.jupiter.api.Test;
 import pando.bench.records.Records;
 import pando.bench.workload.Inserts;
+import pando.bench.workload.Values;
 import pando.cli.WrongResultException;
 
 class SequencesTest {
@@ -14,7 +15,11 @@ class SequencesTest {
   private static final long RECORD = 3;
   private static final long KEY = RECORDS.key(RECORD);
 
-  private final Sequences sequences = new Sequences(RECORDS, 10, new Inserts(10, 3, 0, 3), 3);
+  private Sequences sequences = of(Values.CHANGING);
+
+  private static Sequences of(Values values) {
+    return new Sequences(RECORDS, 10, new Inserts(10, 3, 0, 3), 3, values);
+  }
 
   private void assertFinds(int sequence, int least) {
     assertThatCode(() -> sequences.check(KEY, Records.value(KEY, sequence), least))
@@ -64,6 +69,19 @@ class SequencesTest {
     sequences.endUpdate(2);
     assertRefuses(2, sequences.least(RECORD));
     assertFinds(3, sequences.least(RECORD));
+  }
+
+  @Test
+  void shouldFindTheSameValueAfterEachUpdate() {
+    sequences = of(Values.SAME);
+    assertFinds(0, sequences.least(RECORD));
+    assertThat(sequences.beginUpdate(0, RECORD)).isEqualTo(1);
+    sequences.endUpdate(0);
+    assertThat(sequences.beginUpdate(0, RECORD)).isEqualTo(1);
+    sequences.endUpdate(0);
+    assertRefuses(0, sequences.least(RECORD));
+    assertFinds(1, sequences.least(RECORD));
+    assertRefuses(2, sequences.least(RECORD));
   }
 
   @Test

@@ -34,6 +34,9 @@ public final class PlantedBug {
   /** A drain of DEFT does not wait for the operations behind one gate. */
   public static final boolean GATE_NOT_AWAITED = PLANTED.equals("drain-gate-not-awaited");
 
+  /** An operation that comes while a turn is executed gets its result. */
+  public static final boolean TURN_OLD_RESULT = PLANTED.equals("turn-old-result");
+
   /** ROLEX does not retire the old leaves of a model that was retrained. */
   public static final boolean KEPT_LEAVES = PLANTED.equals("kept-leaves");
 
@@ -156,6 +159,27 @@ public final class PlantedBug {
 
   /** A client keeps its routes although a compute server does not own a key. */
   public static final boolean ROUTES_KEPT = PLANTED.equals("cluster-routes-kept");
+
+  /** SMART writes a leaf as it was before it locked it: also one that was removed meanwhile. */
+  public static final boolean SMART_IMAGE_WRITTEN = PLANTED.equals("smart-image-written");
+
+  /** SMART answers by a cached slot that a key is absent. */
+  public static final boolean SMART_ABSENT_FROM_COPY = PLANTED.equals("smart-absent-from-copy");
+
+  /** SMART takes an emptied slot for any byte. */
+  public static final boolean SMART_BYTE_MOVED = PLANTED.equals("smart-byte-moved");
+
+  /** SMART replaces a node by what it reads of it, and does not freeze it. */
+  public static final boolean SMART_UNFROZEN = PLANTED.equals("smart-unfrozen");
+
+  /** A leaf of SMART is live before a slot leads to it. */
+  public static final boolean SMART_BORN_LIVE = PLANTED.equals("smart-born-live");
+
+  /** SMART uses a freed place again at once. */
+  public static final boolean SMART_PLACE_AT_ONCE = PLANTED.equals("smart-place-at-once");
+
+  /** SMART answers what is next to a key without looking twice. */
+  public static final boolean SMART_NEIGHBOUR_ONCE = PLANTED.equals("smart-neighbour-once");
 
   private PlantedBug() {}
 }

@@ -79,10 +79,14 @@ public abstract class HostedTask<C extends WorkerContext, T> {
     return own == null ? new VerbCounters() : own.worker.counters();
   }
 
+  /** Called once, when the last step has ended. Default: does nothing. */
+  protected void end() {}
+
   /** Ends the task. Called once. */
   final void close() {
     Failures failures = new Failures();
     failures.collect(task::close);
+    failures.collect(this::end);
     C own = context;
     if (own != null) {
       failures.collect(own::close);

@@ -19,6 +19,7 @@ import pando.index.session.Retry;
  *   192  lock          0, or the holder, which changes the partition table ({@link ChangeLock})
  *   256  partitions    epoch 8 | ranges 8 | checksum 8 | beside 8 | (low 8, owner 8) for each range
  *  2048  drains        of DEFT: how its compute servers agree to reset locks
+ *  3072  epochs        by which compute servers agree when freed places may be used again
  * </pre>
  *
  * <p>The partition table is longer than what a READ transfers atomically; its checksum detects a
@@ -32,6 +33,9 @@ public final class Catalogue {
 
   /** Where DEFT's compute servers agree to reset locks. */
   public static final long DRAINS = GlobalAddress.of(0, 2048);
+
+  /** Where compute servers agree when freed places may be used again. */
+  public static final long EPOCHS = GlobalAddress.of(0, 3072);
 
   /** Maximum number of levels of a tree. */
   public static final int LEVELS_MAX = 32;

@@ -48,7 +48,7 @@ public final class Gate {
 
   /** One worker's pass. Only the worker's thread may use it. */
   public static final class Pass {
-    private static final VarHandle INSIDE = field(Pass.class, "inside", boolean.class);
+    private static final VarHandle TURNS = field(Pass.class, "turns", int.class);
 
     private final Gate gate;
     private final Worker worker;
@@ -60,8 +60,8 @@ public final class Gate {
      */
     private volatile boolean resting;
 
-    @SuppressWarnings("unused") // Used through INSIDE.
-    private boolean inside;
+    /** Counts entries and exits: odd while the worker is inside. Wraps. */
+    private int turns;
 
     private Pass(Gate gate, Worker worker) {
       this.gate = gate;
@@ -82,6 +82,7 @@ public final class Gate {
 
     private void enterLater() {
       if (gate.isAlone()) {
+        goIn();
         return;
       }
       waiting = true;
@@ -104,21 +105,33 @@ public final class Gate {
 
     /** Enters the gate, if it is open; returns whether it was. */
     public boolean tryEnter() {
-      INSIDE.setVolatile(this, true);
+      goIn();
       if (gate.state == OPEN) {
         return true;
       }
-      INSIDE.setRelease(this, false);
+      exit();
       return false;
     }
 
-    private boolean isInside() {
-      return (boolean) INSIDE.getVolatile(this);
+    private void goIn() {
+      TURNS.setVolatile(this, turns | 1);
     }
 
     /** Leaves the gate. */
     public void exit() {
-      INSIDE.setRelease(this, false);
+      TURNS.setRelease(this, (turns | 1) + 1);
+    }
+
+    private int turns() {
+      return (int) TURNS.getVolatile(this);
+    }
+
+    private boolean isInside() {
+      return isInside(turns());
+    }
+
+    private static boolean isInside(int turns) {
+      return (turns & 1) != 0;
     }
 
     /** Returns whether another thread has shut the gate, and not for rest. */
@@ -166,6 +179,39 @@ public final class Gate {
         gate.open();
       }
     }
+  }
+
+  /**
+   * The time until all operations that were inside at its start have ended. Those that begin later
+   * see all that its starter had seen.
+   */
+  public static final class GracePeriod {
+    private final List<Visit> visits;
+
+    private GracePeriod(List<Visit> visits) {
+      this.visits = visits;
+    }
+
+    /** Returns whether it has ended. Only one thread may ask. */
+    public boolean hasEnded() {
+      visits.removeIf(visit -> visit.pass.turns() != visit.turns);
+      return visits.isEmpty();
+    }
+  }
+
+  /** A pass that was inside, and its count then. */
+  private record Visit(Pass pass, int turns) {}
+
+  /** Starts a grace period. */
+  public synchronized GracePeriod gracePeriod() {
+    List<Visit> visits = new ArrayList<>();
+    for (Pass pass : passes) {
+      int turns = pass.turns();
+      if (Pass.isInside(turns)) {
+        visits.add(new Visit(pass, turns));
+      }
+    }
+    return new GracePeriod(visits);
   }
 
   /** Makes a pass for a worker. */

@@ -59,6 +59,36 @@ class GateTest {
   }
 
   @Test
+  void shouldTellWhenThoseInsideHaveEnded() {
+    Gate.Pass stays = gate.pass(waiter());
+    Gate.Pass leaves = gate.pass(waiter());
+    Gate.Pass later = gate.pass(waiter());
+    assertThat(gate.gracePeriod().hasEnded()).as("nobody is inside").isTrue();
+    stays.enter();
+    leaves.enter();
+    Gate.GracePeriod period = gate.gracePeriod();
+    leaves.exit();
+    leaves.enter();
+    later.enter();
+    assertThat(period.hasEnded()).isFalse();
+    stays.exit();
+    stays.enter();
+    assertThat(period.hasEnded()).as("others are inside").isTrue();
+  }
+
+  @Test
+  void shouldCountTheOneThatIsAloneAsInside() {
+    Gate.Pass pass = gate.pass(waiter());
+    pass.alone(() -> {
+      pass.enter();
+      Gate.GracePeriod period = gate.gracePeriod();
+      assertThat(period.hasEnded()).isFalse();
+      pass.exit();
+      assertThat(period.hasEnded()).isTrue();
+    });
+  }
+
+  @Test
   void shouldBeQuietWhereThoseInsideRest() {
     boolean[] quiet = new boolean[1];
     Gate.Pass pass =

@@ -1,0 +1,329 @@
+package pando.baselines.smart;
+
+import java.lang.foreign.MemorySegment;
+import pando.fabric.Backoff;
+import pando.fabric.WaitLimit;
+import pando.fabric.Worker;
+import pando.index.CorruptNodeException;
+import pando.index.bugs.PlantedBug;
+
+/**
+ * Goes down the tree to where a key is, or would be.
+ *
+ * <p><b>First by copies.</b> The copy with the longest prefix of the path has a slot for the next
+ * byte. If that leads to a live leaf with the key, this is the answer, as there is one such leaf at
+ * the most. If it leads to an inner node that is live and on the path, the node is READ, becomes a
+ * copy, and the descent goes on from it: nodes say by themselves what they are for.
+ *
+ * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows where
+ * to change the tree. For that the node of the last copy is READ again. It counts if it has the
+ * copy's life, is live and is not frozen. For then, since the copy was made, its place has been no
+ * other node's, and is none's before the operation ends: so its slots are of one node, though they
+ * were not READ at one moment. The slots are followed down: what a slot leads to that was READ now
+ * is in the tree.
+ *
+ * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
+ * on; one that is linked, and not live yet, is made live.
+ */
+final class Descent {
+  /** Greatest number of nodes of a descent, and one more that is not on the path. */
+  static final int LEVELS_MAX = KeyPath.BYTES + 1;
+
+  /** Where a descent ends. */
+  enum End {
+    /** At a leaf with the key, which is live if it was reached by a copy. */
+    LEAF,
+    /** At a slot with a leaf of another key. */
+    OTHER,
+    /** At a node that has no slot for the next byte. */
+    NONE,
+    /** At a slot whose child was removed. */
+    EMPTY,
+    /** At a slot with a node that is not on the path: it is one level further down. */
+    ASIDE,
+    /** Nowhere, as something changed meanwhile. */
+    AGAIN
+  }
+
+  private static final String WHAT = "nodes of a tree keep changing on the way to key";
+
+  private final SmartContext context;
+  private final SmartServer server;
+  private final Worker worker;
+  private final Backoff backoff;
+  private final MemorySegment memory;
+  private final Leaves leaves;
+  private final Copy copy = new Copy();
+  private final long[] addresses = new long[LEVELS_MAX];
+  private final int[] indexes = new int[LEVELS_MAX];
+
+  /** What {@link HeldPlaces#number} was before each node was READ. */
+  private final int[] numbers = new int[LEVELS_MAX];
+
+  private int levels;
+  private long leafAddress;
+
+  /** Whether the leaf at the end is READ. */
+  private boolean wantsLeaf = true;
+
+  Descent(SmartContext context) {
+    this.context = context;
+    this.server = context.server;
+    this.worker = context.worker;
+    this.backoff = worker.backoff();
+    this.memory = context.memory;
+    this.leaves = context.leaves;
+  }
+
+  /** Goes down to a key, by copies as far as they lead. */
+  End find(long path) {
+    return find(path, false, KeyPath.BYTES);
+  }
+
+  /**
+   * Goes down to a key by nodes that are READ now: {@link #levels} says how many.
+   *
+   * @param below the first of them has a path of fewer bytes; 1 for the root
+   */
+  End findNow(long path, int below) {
+    return find(path, true, below);
+  }
+
+  /** Goes down to the last node on the path, as {@link #findNow}, and READs no leaf. */
+  void findNodes(long path, int below) {
+    wantsLeaf = false;
+    try {
+      find(path, true, below);
+    } finally {
+      wantsLeaf = true;
+    }
+  }
+
+  private End find(long path, boolean now, int below) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      End end = tryToFind(path, now, below);
+      if (end != End.AGAIN) {
+        return end;
+      }
+      context.counters.restarts++;
+      start = WaitLimit.SHORT.pauseBriefly(backoff, attempt, start, WHAT, KeyPath.key(path));
+    }
+  }
+
+  private End tryToFind(long path, boolean now, int below) {
+    levels = 0;
+    boolean known = server.cache.find(path, below, copy, backoff);
+    while (known && !now) {
+      int kind = Slot.kind(copy.slot);
+      if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
+        return End.LEAF;
+      }
+      if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
+        return End.NONE;
+      }
+      if (kind != Slot.NODE || !copyChild(path)) {
+        break;
+      }
+    }
+    return begin(known) ? goDown(path) : End.AGAIN;
+  }
+
+  private boolean isAnswer(long address, long path) {
+    leafAddress = address;
+    return leaves.readOnce(address)
+        && LeafLayout.isLive(memory, context.leaf)
+        && LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
+  }
+
+  /** READs the node that a copy leads to, and goes on to it; returns whether it is on the path. */
+  private boolean copyChild(long path) {
+    long address = Slot.address(copy.slot);
+    long image = context.image(0);
+    if (!server.places.isNodeAddress(address)) {
+      return false;
+    }
+    read(0, address, Slot.type(copy.slot));
+    long header = NodeLayout.header(memory, image);
+    int depth = NodeLayout.depth(header);
+    if (NodeLayout.state(header) != NodeLayout.LIVE
+        || !NodeLayout.isLegal(header)
+        || depth <= copy.depth()
+        || !KeyPath.startsWith(path, NodeLayout.prefix(header), depth)
+        || NodeLayout.isFrozen(memory, image)) {
+      return false;
+    }
+    server.cache.admit(memory, image, address, backoff);
+    copy.set(memory, image, address, path);
+    return true;
+  }
+
+  /** READs the node of the copy again, or the root; returns whether the descent can begin there. */
+  private boolean begin(boolean known) {
+    long image = context.image(0);
+    if (known) {
+      read(0, copy.address, copy.type());
+    } else {
+      context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
+      read(0, server.root(), NodeLayout.FULL);
+    }
+    long header = NodeLayout.header(memory, image);
+    boolean is = NodeLayout.state(header) == NodeLayout.LIVE && NodeLayout.isLegal(header);
+    boolean can = is && !NodeLayout.isFrozen(memory, image);
+    if (known && !(can && NodeLayout.life(memory, image) == copy.life)) {
+      server.cache.drop(copy, backoff);
+      return false;
+    }
+    if (!known && !(can && NodeLayout.depth(header) == 0)) {
+      throw corrupt(server.root(), header, "no root");
+    }
+    levels = 1;
+    return true;
+  }
+
+  private End goDown(long path) {
+    while (true) {
+      int level = levels - 1;
+      long image = context.image(level);
+      server.cache.admit(memory, image, addresses[level], backoff);
+      long header = NodeLayout.header(memory, image);
+      int depth = NodeLayout.depth(header);
+      int wanted = KeyPath.byteAt(path, depth);
+      int capacity = NodeLayout.capacity(NodeLayout.type(header));
+      indexes[level] = NodeLayout.find(memory, image, capacity, wanted);
+      if (indexes[level] < 0) {
+        return End.NONE;
+      }
+      long slot = slot(level);
+      switch (Slot.kind(slot)) {
+        case Slot.LEAF -> {
+          return wantsLeaf ? leaf(path, depth, Slot.address(slot)) : End.OTHER;
+        }
+        case Slot.NODE -> {
+          End end = child(path, depth, slot);
+          if (end != End.NONE) {
+            return end;
+          }
+          levels++;
+        }
+        default -> {
+          return End.EMPTY;
+        }
+      }
+    }
+  }
+
+  private End leaf(long path, int depth, long address) {
+    leafAddress = address;
+    leaves.readLinked(address);
+    long found = KeyPath.of(LeafLayout.key(memory, context.leaf));
+    if (KeyPath.common(found, path) <= depth) {
+      throw new CorruptNodeException(
+          address,
+          "a leaf of another node: key=%s, wanted=%s, depth=%s"
+              .formatted(KeyPath.key(found), KeyPath.key(path), depth));
+    }
+    return found == path ? End.LEAF : End.OTHER;
+  }
+
+  /** READs the child of the last node; returns NONE if the descent goes on there. */
+  private End child(long path, int depth, long slot) {
+    int level = levels;
+    long image = context.image(level);
+    long address = Slot.address(slot);
+    context.checkPlace(address, LeafLayout.PLACE_BYTES);
+    read(level, address, Slot.type(slot));
+    long header = NodeLayout.header(memory, image);
+    long prefix = NodeLayout.prefix(header);
+    int childDepth = NodeLayout.depth(header);
+    if (!NodeLayout.isLegal(header)
+        || childDepth <= depth
+        || !KeyPath.startsWith(prefix, KeyPath.prefix(path, depth + 1), depth + 1)) {
+      throw corrupt(address, header, "not the child at depth=" + depth);
+    }
+    if (NodeLayout.state(header) == NodeLayout.UNBORN) {
+      context.replacing.makeLive(address, header);
+      return End.AGAIN;
+    }
+    if (NodeLayout.state(header) == NodeLayout.DEAD) {
+      return End.AGAIN;
+    }
+    if (!KeyPath.startsWith(path, prefix, childDepth)) {
+      return End.ASIDE;
+    }
+    if (NodeLayout.isFrozen(memory, image)) {
+      if (context.buries || server.hasKeysBelow(prefix, childDepth)) {
+        context.replacing.replace(this, level, 0);
+      }
+      return End.AGAIN;
+    }
+    return End.NONE;
+  }
+
+  /** READs a node of a type that it has at least, and the rest if it has a larger one. */
+  private void read(int level, long address, int type) {
+    long image = context.image(level);
+    addresses[level] = address;
+    numbers[level] = context.held.number(address);
+    int bytes = NodeLayout.bytes(Math.min(type, NodeLayout.FULL));
+    context.counters.innerReads++;
+    worker.read(address, image, bytes);
+    int all = NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, image)));
+    if (all > bytes && server.places.fits(address, all)) {
+      context.counters.innerReads++;
+      worker.read(address + bytes, image + bytes, all - bytes);
+    }
+  }
+
+  private static CorruptNodeException corrupt(long address, long header, String what) {
+    return new CorruptNodeException(address, "%s: header=0x%x".formatted(what, header));
+  }
+
+  // What was found.
+
+  /** Returns how many nodes were READ on the path, 0 if a copy led to the leaf. */
+  int levels() {
+    return levels;
+  }
+
+  /** Returns the address of a node of the path, from 0 for the uppermost one that was READ. */
+  long address(int level) {
+    return addresses[level];
+  }
+
+  /** Returns the number of the slot that the descent took in a node, -1 for none. */
+  int index(int level) {
+    return indexes[level];
+  }
+
+  /** Returns the address of the slot that the descent took in a node. */
+  long slotAddress(int level) {
+    return addresses[level] + NodeLayout.offset(indexes[level]);
+  }
+
+  /** Returns the slot that the descent took in a node. */
+  long slot(int level) {
+    return NodeLayout.slot(memory, context.image(level), indexes[level]);
+  }
+
+  /** Returns the number of bytes of the path of a node. */
+  int depth(int level) {
+    return NodeLayout.depth(NodeLayout.header(memory, context.image(level)));
+  }
+
+  /** Returns whether this compute server alone changes a node. */
+  boolean isOwned(int level) {
+    long header = NodeLayout.header(memory, context.image(level));
+    return server.owns(NodeLayout.prefix(header), NodeLayout.depth(header));
+  }
+
+  /** Returns what {@link HeldPlaces#number} was before a node was READ. */
+  int number(int level) {
+    return numbers[level];
+  }
+
+  /** Returns the address of the leaf that was READ last. */
+  long leafAddress() {
+    return leafAddress;
+  }
+}
