@@ -399,7 +399,7 @@ public final class HookedFabric implements Fabric {
   @Override
   public BackgroundTask background(String name, BooleanSupplier step) {
     if (name.startsWith("pando-sweeper")
-        || name.startsWith("pando-epochs")
+        || (name.startsWith("pando-epochs") && !byHand)
         || (name.startsWith("pando-drainer") && !drains)) {
       // They go by the clock: hooks would strike their verbs in place of a session's.
       return new TaskByHand(() -> false);

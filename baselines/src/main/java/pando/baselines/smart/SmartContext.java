@@ -3,10 +3,12 @@ package pando.baselines.smart;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
+import pando.index.session.KeyTurns;
 
 /** What the parts of one worker share: verbs, counters, and places in local memory. */
 final class SmartContext extends WorkerContext {
@@ -50,6 +52,11 @@ final class SmartContext extends WorkerContext {
   /** Whether this completes what a lost compute server has left, whosever the keys are. */
   final boolean buries;
 
+  /** This worker's seats in turns. */
+  final KeyTurns.Seat reads;
+
+  final KeyTurns.Seat writes;
+
   private final long images;
 
   /** Where the new content of a slot is made. */
@@ -83,6 +90,8 @@ final class SmartContext extends WorkerContext {
     this.server = server;
     this.buries = buries;
     this.owner = LeafLayout.owner(server.number, session);
+    this.reads = server.reads.open();
+    this.writes = (server.options.combining() ? server.writes : new KeyTurns()).open();
     this.leaves = new Leaves(this);
     this.held = new HeldPlaces(server.placeLocks, worker, words + 7 * Long.BYTES);
     this.locks = new LeafLocks(this);
@@ -174,5 +183,10 @@ final class SmartContext extends WorkerContext {
   public void abandon(Throwable failure) {
     locks.abandon(failure);
     held.abandon(failure);
+  }
+
+  @Override
+  public void close() {
+    Closing.all(reads::close, writes::close, super::close);
   }
 }

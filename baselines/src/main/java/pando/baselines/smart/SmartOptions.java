@@ -32,6 +32,12 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
           Reserve.STEPS,
           "what an inner node takes of the pool: whole is room for 256 slots, as published; steps"
               + " is 64, 192 or 2,112 bytes");
+  private static final Setting DELEGATION =
+      Setting.flag(
+          "delegation", "on", "let sessions of a compute server that read a key share one READ");
+  private static final Setting COMBINING =
+      Setting.flag(
+          "combining", "on", "let sessions of a compute server that write a key share one WRITE");
   private static final Setting FIFO_PARTS =
       Setting.integer("fifo-parts", "64", 1, FIFO_PARTS_MAX)
           .meaning("greatest number of queues of the cache; 1 is the central one, as published");
@@ -46,7 +52,12 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
           "smart",
           defaults(
               List.of(
-                  PARTITIONED, RESERVE, FIFO_PARTS, PINNED_DEPTH, MERGE_SHARE, LOCK_WAIT_MILLIS)));
+                  PARTITIONED,
+                  RESERVE,
+                  DELEGATION,
+                  COMBINING,
+                  FIFO_PARTS,
+                   PINNED_DEPTH, MERGE_SHARE, LOCK_WAIT_MILLIS)));
 
   /** SMART. */
   public static final IndexSystem SMART =
@@ -104,6 +115,16 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   /** Returns how much of the pool an inner node takes. */
   Reserve reserve() {
     return settings().choice(RESERVE, Reserve.class);
+  }
+
+  /** Returns whether sessions of a compute server that read a key share one READ. */
+  public boolean delegation() {
+    return settings().isOn(DELEGATION);
+  }
+
+  /** Returns whether sessions of a compute server that write a key share one WRITE. */
+  public boolean combining() {
+    return settings().isOn(COMBINING);
   }
 
   /** Returns the greatest number of queues of a cache. */

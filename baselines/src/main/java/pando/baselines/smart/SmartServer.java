@@ -14,6 +14,7 @@ import pando.index.host.HostedServer;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
+import pando.index.session.KeyTurns;
 import pando.index.session.Gate;
 
 /** What the sessions of one compute server of SMART share: its cache, and free places. */
@@ -42,6 +43,11 @@ final class SmartServer extends HostedServer {
 
   final PathCache cache;
   final SmartSpace space;
+
+  /** Who wants the same key at the same time: its readers share a READ, its writers a WRITE. */
+  final KeyTurns reads = new KeyTurns();
+
+  final KeyTurns writes = new KeyTurns();
 
   private final Epochs epochs;
 

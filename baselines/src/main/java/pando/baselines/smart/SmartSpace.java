@@ -104,6 +104,11 @@ final class SmartSpace {
     return bytes == sizes[0] ? 0 : bytes == sizes[1] ? 1 : 2;
   }
 
+  /** Returns how many places rest. */
+  long resting() {
+    return epochs.places().count();
+  }
+
   /** Returns the bytes in use that were allocated here, less those freed here. */
   long bytesInUse() {
     long bytes = -epochs.places().bytes();
