@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import pando.fabric.Backoff;
 import pando.fabric.WaitLimit;
 import pando.fabric.memory.NativeMemory;
@@ -135,10 +136,51 @@ final class CachePart implements AutoCloseable {
     }
   }
 
-  /** Holds a copy of a node that was READ, in place of an earlier one with the same path. */
-  void admit(MemorySegment from, long image, long address, Backoff backoff) {
+  /**
+   * Copies the copy of a node into local memory; returns whether there is one of a certain life.
+   *
+   * @param into receives it at a local offset, as the node would be there after a READ
+   */
+  boolean copy(long prefix, int depth, long life, MemorySegment into, long image, Backoff backoff) {
+    long start = 0;
+    for (int attempt = 0; ; attempt++) {
+      long before = version.get();
+      if ((before & 1) == 0) {
+        boolean found = tryToCopy(prefix, depth, life, into, image);
+        // The reads before must not be reordered behind the read of the version.
+        VarHandle.acquireFence();
+        if (version.get() == before) {
+          return found;
+        }
+      }
+      start = pause(backoff, attempt, start);
+    }
+  }
+
+  private boolean tryToCopy(long prefix, int depth, long life, MemorySegment into, long image) {
+    long at = placeOf(prefix, depth);
+    if (at < 0 || Words.get(memory, at + LIFE) != life) {
+      return false;
+    }
+    int nodeBytes = NodeLayout.bytes(NodeLayout.type(Words.get(memory, at + HEADER)));
+    if (at + LIFE + nodeBytes > ring) {
+      return false; // The part is being changed.
+    }
+    MemorySegment.copy(memory, at + LIFE, into, image, nodeBytes);
+    return true;
+  }
+
+  /**
+   * Holds a copy of a node that was READ, in place of an earlier one with the same path, if a
+   * condition holds while no other change of this part is under way.
+   */
+  void admit(
+      MemorySegment from, long image, long address, Backoff backoff, BooleanSupplier condition) {
     begin(backoff);
     try {
+      if (!condition.getAsBoolean()) {
+        return;
+      }
       long header = NodeLayout.header(from, image);
       int nodeBytes = NodeLayout.bytes(NodeLayout.type(header));
       dropNow(NodeLayout.prefix(header), NodeLayout.depth(header));

@@ -153,7 +153,7 @@ final class Descent {
         || NodeLayout.isFrozen(memory, image)) {
       return false;
     }
-    server.cache.admit(memory, image, address, backoff);
+    context.copies.admit(image, address, numbers[0]);
     copy.set(memory, image, address, path);
     return true;
   }
@@ -162,6 +162,12 @@ final class Descent {
   private boolean begin(boolean known) {
     long image = context.image(0);
     if (known) {
+      addresses[0] = copy.address;
+      numbers[0] = context.held.number(copy.address);
+      if (context.copies.take(copy, image)) {
+        levels = 1;
+        return true;
+      }
       read(0, copy.address, copy.type());
     } else {
       context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
@@ -185,7 +191,7 @@ final class Descent {
     while (true) {
       int level = levels - 1;
       long image = context.image(level);
-      server.cache.admit(memory, image, addresses[level], backoff);
+      context.copies.admit(image, addresses[level], numbers[level]);
       long header = NodeLayout.header(memory, image);
       int depth = NodeLayout.depth(header);
       int wanted = KeyPath.byteAt(path, depth);

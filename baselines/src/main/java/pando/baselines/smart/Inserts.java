@@ -107,15 +107,26 @@ final class Inserts {
 
   private void growInPlace(int level, long header, int type) {
     long node = descent.address(level) + NodeLayout.HEADER;
+    if (descent.isOwned(level)) {
+      if (!context.held.tryLock(descent.address(level), descent.number(level))) {
+        return;
+      }
+      context.copies.drop(context.image(level));
+    }
     list.clear().cas(node, header, NodeLayout.withType(header, type), context.results);
-    boolean together = level > 0 && context.areTogether(node, descent.slotAddress(level - 1));
-    if (together) {
-      // What the slot says is the least; that it lags behind costs another READ.
-      long slot = descent.slot(level - 1);
-      long after = Slot.withType(slot, type);
-      list.cas(descent.slotAddress(level - 1), slot, after, context.results + Long.BYTES);
+    // What the parent's slot says is the least; that it lags behind costs another READ.
+    long before = level > 0 ? descent.slot(level - 1) : Slot.NEVER;
+    long after = Slot.withType(before, type);
+    long slot = level > 0 ? descent.slotAddress(level - 1) : GlobalAddress.NULL;
+    boolean parentOwned = level > 0 && descent.isOwned(level - 1);
+    if (level > 0 && !parentOwned && context.areTogether(node, slot)) {
+      list.cas(slot, before, after, context.results + Long.BYTES);
     }
     worker.post(list);
+    if (parentOwned) {
+      context.postAndSwap(list.clear(), level - 1, slot, before, after);
+    }
+    context.held.unlock();
   }
 
   private boolean insertForDead(int level, long path, long value) {

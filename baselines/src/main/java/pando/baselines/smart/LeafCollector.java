@@ -89,6 +89,9 @@ final class LeafCollector {
   private final long leaves;
   private final VerbList list = new VerbList();
 
+  /** What {@link HeldPlaces#number} was before each node was READ. */
+  private final int[] numbers = new int[NODES];
+
   /** By byte, the slot with a child; all are {@link Slot#NEVER} between two uses. */
   private final long[] byByte = new long[256];
 
@@ -232,6 +235,9 @@ final class LeafCollector {
       int bytes =
           leaf ? LeafLayout.BYTES : NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
       context.checkPlace(address, bytes);
+      if (!leaf) {
+        numbers[nodesRead] = context.held.number(address);
+      }
       list.read(address, leaf ? leafImage(leavesRead++) : nodeImage(nodesRead++), bytes);
     }
     if (list.size() > 0) {
@@ -332,7 +338,7 @@ final class LeafCollector {
       cutBefore(prefix, greatest);
       return;
     }
-    server.cache.admit(memory, image, address, worker.backoff());
+    context.copies.admit(image, address, numbers[(int) ((image - nodes) / NODE_BYTES)]);
     addSlots(address, image, down ? 255 : 0);
   }
 

@@ -3,13 +3,15 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import pando.fabric.Backoff;
 import pando.fabric.memory.Closing;
 
 /**
  * A compute server's cache: copies of inner nodes, found by the longest prefix of a path. Several
  * queues ({@link CachePart}) each hold the copies of some paths; one more holds those near the root,
- * which stay. Copies may be old: what they lead to says by itself what it is.
+ * which stay. Copies may be old: what they lead to says by itself what it is. Those of nodes that one
+ * compute server alone changes are current ({@link OwnCopies}).
  *
  * <p>Thread-safe.
  */
@@ -78,16 +80,36 @@ final class PathCache implements AutoCloseable {
     return false;
   }
 
-  /** Holds a copy of a node that was READ. */
-  void admit(MemorySegment from, long image, long address, Backoff backoff) {
+  /**
+   * Holds a copy of a node that was READ, if a condition holds while no other change of the node's
+   * part of the cache is under way.
+   */
+  void admit(
+      MemorySegment from, long image, long address, Backoff backoff, BooleanSupplier condition) {
     long header = NodeLayout.header(from, image);
-    part(NodeLayout.prefix(header), NodeLayout.depth(header)).admit(from, image, address, backoff);
+    part(NodeLayout.prefix(header), NodeLayout.depth(header))
+        .admit(from, image, address, backoff, condition);
+  }
+
+  /** Copies a copy into local memory; returns whether it is still there. */
+  boolean copy(Copy copy, MemorySegment into, long image, Backoff backoff) {
+    long prefix = NodeLayout.prefix(copy.header);
+    int depth = copy.depth();
+    return part(prefix, depth).copy(prefix, depth, copy.life, into, image, backoff);
   }
 
   /** Drops a copy, if no other one has taken its place. */
   void drop(Copy copy, Backoff backoff) {
     long prefix = NodeLayout.prefix(copy.header);
     part(prefix, copy.depth()).drop(prefix, copy.depth(), copy.life, backoff);
+  }
+
+  /** Drops the copy of a node that was READ, if no other one has taken its place. */
+  void drop(MemorySegment from, long image, Backoff backoff) {
+    long header = NodeLayout.header(from, image);
+    long prefix = NodeLayout.prefix(header);
+    int depth = NodeLayout.depth(header);
+    part(prefix, depth).drop(prefix, depth, NodeLayout.life(from, image), backoff);
   }
 
   /** Drops all copies. */

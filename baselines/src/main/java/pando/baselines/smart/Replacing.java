@@ -165,6 +165,7 @@ final class Replacing {
    * So its slots need not be frozen.
    */
   private boolean seal(long node, long image) {
+    context.copies.drop(image);
     long header = NodeLayout.header(memory, image);
     Words.set(memory, image + NodeLayout.HEADER, NodeLayout.withState(header, NodeLayout.SEALED));
     worker.write(node + NodeLayout.HEADER, image + NodeLayout.HEADER, Long.BYTES);

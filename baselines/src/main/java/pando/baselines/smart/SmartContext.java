@@ -45,6 +45,9 @@ final class SmartContext extends WorkerContext {
   /** What is locked locally, in partitions. */
   final HeldPlaces held;
 
+  /** The cache. */
+  final OwnCopies copies;
+
   final Replacing replacing;
   final Descent descent;
   final LeafCollector collector;
@@ -94,6 +97,7 @@ final class SmartContext extends WorkerContext {
     this.writes = (server.options.combining() ? server.writes : new KeyTurns()).open();
     this.leaves = new Leaves(this);
     this.held = new HeldPlaces(server.placeLocks, worker, words + 7 * Long.BYTES);
+    this.copies = new OwnCopies(this);
     this.locks = new LeafLocks(this);
     this.replacing = new Replacing(this);
     this.descent = new Descent(this);
@@ -145,13 +149,19 @@ final class SmartContext extends WorkerContext {
       worker.post(writes.cas(slot, expected, desired, results));
       return Words.get(memory, results) == expected && post(then);
     }
+    long node = descent.address(level);
+    copies.drop(image(level));
     Words.set(memory, slotWord, desired);
     writes.write(slot, slotWord, Long.BYTES);
     if (then.size() > 0 && areTogether(then, slot)) {
-      return post(writes.addAll(then));
+      post(writes.addAll(then));
+    } else {
+      worker.post(writes);
+      post(then);
     }
-    worker.post(writes);
-    return post(then);
+    Words.set(memory, image(level) + slot - node, desired);
+    copies.admitHeld(image(level), node);
+    return true;
   }
 
   /** Posts what makes a leaf live, if there is any; returns {@code true}. */

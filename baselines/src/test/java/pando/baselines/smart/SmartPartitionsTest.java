@@ -45,8 +45,8 @@ class SmartPartitionsTest {
     // operation, reads, writes, atomics, trips, bytes out
     "GET,         1,     0,      0,       1,     0",
     "UPDATE,      1,     1,      0,       2,     24",
-    "INSERT,      1,     3,      0,       2,     48",
-    "REMOVE,      2,     2,      0,       3,     16",
+    "INSERT,      0,     3,      0,       1,     48",
+    "REMOVE,      1,     2,      0,       2,     16",
   })
   void shouldCost(
       Case operation, long reads, long writes, long atomics, long trips, long bytesOut) {
