@@ -183,15 +183,34 @@ final class CachePart implements AutoCloseable {
       }
       long header = NodeLayout.header(from, image);
       int nodeBytes = NodeLayout.bytes(NodeLayout.type(header));
+      long before = placeOf(NodeLayout.prefix(header), NodeLayout.depth(header));
+      if (before >= 0 && nodeBytesAt(before) == nodeBytes) {
+        // It keeps its place in the queue.
+        set(before, from, image, address, nodeBytes);
+        return;
+      }
       dropNow(NodeLayout.prefix(header), NodeLayout.depth(header));
       long at = room(nodeBytes);
-      Words.set(memory, at, address);
-      MemorySegment.copy(from, image, memory, at + LIFE, nodeBytes);
-      bytes += nodeBytes;
+      set(at, from, image, address, nodeBytes);
+      addBytes(nodeBytes);
       insert(at);
     } finally {
       end();
     }
+  }
+
+  private void set(long at, MemorySegment from, long image, long address, int nodeBytes) {
+    Words.set(memory, at, address);
+    MemorySegment.copy(from, image, memory, at + LIFE, nodeBytes);
+  }
+
+  private int nodeBytesAt(long at) {
+    return NodeLayout.bytes(NodeLayout.type(Words.get(memory, at + HEADER)));
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // Only changes of the part write it.
+  private void addBytes(int more) {
+    bytes += more;
   }
 
   /** Drops the copy with a path, if it is of a certain life. */
@@ -270,11 +289,11 @@ final class CachePart implements AutoCloseable {
       tail += ring - at;
       return;
     }
-    long header = Words.get(memory, at + HEADER);
     if (address != DROPPED) {
+      long header = Words.get(memory, at + HEADER);
       dropNow(NodeLayout.prefix(header), NodeLayout.depth(header));
     }
-    tail += NodeLayout.bytes(NodeLayout.type(header)) + BESIDE_BYTES;
+    tail += nodeBytesAt(at) + BESIDE_BYTES;
   }
 
   private void dropNow(long prefix, int depth) {
@@ -283,7 +302,7 @@ final class CachePart implements AutoCloseable {
       return;
     }
     long at = place(entry);
-    bytes -= NodeLayout.bytes(NodeLayout.type(Words.get(memory, at + HEADER)));
+    addBytes(-nodeBytesAt(at));
     Words.set(memory, at, DROPPED);
     remove(entry);
   }

@@ -1,21 +1,22 @@
 package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
-import pando.fabric.GlobalAddress;
-import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
 
 /** READs leaves, one at a time, to {@link SmartContext#leaf}. */
 final class Leaves {
-  /** READs of what is neither whole nor locked, after which it is taken for damaged. */
-  private static final int READS_MAX = 1_000;
+  /** READs of what is not whole, after which it is taken for damaged, unless it is locked. */
+  private static final int READS_MAX = 200;
 
   private final SmartContext context;
   private final Worker worker;
   private final MemorySegment memory;
   private final long leaf;
+
+  /** How long a leaf may stay half written. */
+  private final WaitLimit limit;
   private int number;
 
   Leaves(SmartContext context) {
@@ -23,6 +24,7 @@ final class Leaves {
     this.worker = context.worker;
     this.memory = context.memory;
     this.leaf = context.leaf;
+    this.limit = new WaitLimit(context.server.options.lockWaitNanos());
   }
 
   /**
@@ -41,33 +43,28 @@ final class Leaves {
   /**
    * READs a leaf to which a slot leads that was READ in this operation; waits until it is whole.
    *
-   * @throws CorruptNodeException if there is no leaf
-   * @throws StalledException if its writer does not end
+   * @throws CorruptNodeException if there is no leaf, or its writer has stopped in the middle
    */
   void readLinked(long address) {
     context.checkPlace(address, LeafLayout.PLACE_BYTES);
     read(address);
-    long start = 0;
+    long start = worker.nanoTime();
     for (int attempt = 0; !LeafLayout.isWhole(memory, leaf); attempt++) {
       long state = LeafLayout.state(memory, leaf);
-      if (attempt == READS_MAX && LeafLayout.owner(state) == 0) {
+      boolean isLocked = LeafLayout.owner(state) != 0;
+      if (attempt >= READS_MAX && !(isLocked && !limit.isOver(worker.nanoTime() - start))) {
         throw new CorruptNodeException(
-            address, "no leaf: key=%s, state=0x%x".formatted(LeafLayout.key(memory, leaf), state));
+            address,
+            "no leaf, or half of one: key=%s, computeServer=%s, session=%s, attempts=%s"
+                .formatted(
+                    LeafLayout.key(memory, leaf),
+                    LeafLayout.serverOf(LeafLayout.owner(state)),
+                    LeafLayout.sessionOf(LeafLayout.owner(state)),
+                    attempt));
       }
-      start =
-          WaitLimit.SHORT.pauseBriefly(
-              worker.backoff(),
-              attempt,
-              start,
-              "a leaf stays half written: address",
-              GlobalAddress.offset(address));
+      worker.backoff().pauseBriefly(attempt);
       read(address);
     }
-  }
-
-  /** Returns what {@link HeldPlaces#number} was before the last leaf was READ. */
-  int number() {
-    return number;
   }
 
   private void read(long address) {

@@ -3,7 +3,7 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
-
+import java.util.Arrays;
 import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
@@ -20,6 +20,7 @@ public final class SmartPokes implements Pokes {
   private final Worker worker;
   private final MemorySegment memory;
   private final Catalogue catalogue;
+  private final int nodeBytes;
 
   /** The leaves that were on paths: what is READ as nodes are all others. */
   private final List<Long> leaves = new ArrayList<>();
@@ -29,6 +30,7 @@ public final class SmartPokes implements Pokes {
     this.registered = fabric.register(MESSAGE + Worker.CALL_BYTES_MAX);
     this.worker = fabric.worker(registered);
     this.memory = registered.segment();
+    this.nodeBytes = options.nodeBytes();
     NodePlaces places = new NodePlaces(fabric, NodeLayout.BYTES_MAX);
     this.catalogue = new Catalogue(worker, MESSAGE, places, SmartServer.system(options));
   }
@@ -59,16 +61,19 @@ public final class SmartPokes implements Pokes {
     return NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, 0)));
   }
 
+  /** {@inheritDoc} Zeros follow a node of fewer bytes than the options say. */
   @Override
   public byte[] peek(long address) {
     int bytes = bytes(address);
     worker.read(address, 0, bytes);
-    return memory.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    byte[] node = memory.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+    return Arrays.copyOf(node, Math.max(bytes, nodeBytes));
   }
 
   @Override
   public void poke(long address, byte[] bytes, boolean sealed) {
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, bytes.length);
+    int length = bytes(address);
+    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, length);
     if (sealed && leaves.contains(address)) {
       LeafLayout.set(
           memory,
@@ -77,7 +82,7 @@ public final class SmartPokes implements Pokes {
           LeafLayout.value(memory, 0),
           LeafLayout.state(memory, 0));
     }
-    worker.write(address, 0, bytes.length);
+    worker.write(address, 0, length);
   }
 
   @Override
@@ -114,5 +119,4 @@ public final class SmartPokes implements Pokes {
     worker.close();
     registered.close();
   }
-
 }
