@@ -92,7 +92,8 @@ public interface IndexOptions extends ServedOptions {
    *   <li>in Sherman, P-Sherman and FG+, {@code on-chip-locks}, {@code partitioned}, and {@code
    *       validation}, or what {@code auto} stands for;
    *   <li>in DEFT, {@code hash-leaves}, {@code sx-locks} and {@code validation}, likewise;
-   *   <li>in ROLEX and XStore-D, {@code delta}, {@code epsilon} and {@code writes}.
+   *   <li>in ROLEX and XStore-D, {@code delta}, {@code epsilon} and {@code writes};
+   *   <li>in SMART and P-SMART, {@code partitioned} and {@code reserve}.
    * </ul>
    *
    * <p>The pool keeps them, and an index that differs in one is refused. All other settings may

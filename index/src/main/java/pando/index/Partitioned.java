@@ -15,7 +15,7 @@ public interface Partitioned extends Metered, AutoCloseable {
 
   /**
    * Returns the changes of its ranges of keys, if they move between compute servers: those of ORCA,
-   * DEX and P-Sherman, and those of an index of byte strings.
+   * DEX, P-Sherman and P-SMART, and those of an index of byte strings.
    */
   default Optional<MovablePartitions> partitions() {
     return Optional.empty();

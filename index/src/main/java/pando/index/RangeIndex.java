@@ -11,8 +11,8 @@ import pando.fabric.VerbCounters;
 public interface RangeIndex extends Partitioned {
   /**
    * Opens a session for one thread. A compute server can have a limited number of sessions open:
-   * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+ and DEFT, 447 in
-   * ROLEX and XStore-D. If each key has one compute server ({@link IndexOptions#isPartitioned()}),
+   * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+, DEFT, SMART and
+   * P-SMART, 447 in ROLEX and XStore-D, 4,096 in EMT-D. If each key has one compute server ({@link IndexOptions#isPartitioned()}),
    * a session counts at a compute server from its first operation there; that operation throws
    * {@link IllegalStateException} if it is one too many. Otherwise the compute servers of this
    * process get sessions in turn, which count from this call on.

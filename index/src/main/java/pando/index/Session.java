@@ -200,7 +200,8 @@ public interface Session extends AutoCloseable {
    * error is 2.5 %: some hundred READs in all, and as many for each partition. ROLEX and XStore-D
    * READ leaves alone, as their models know how many there are. ORCA issues no verb beyond the
    * scan: its directories know the records of leaves. Each change that waits in a delta counts as
-   * one entry more or less, even if it changes the number by none.
+   * one entry more or less, even if it changes the number by none. In EMT-D each tree counts its
+   * entries, so one word of each memory server is READ.
    *
    * @throws NotServedHereException if another process serves some of the partitions
    */
