@@ -1,6 +1,5 @@
 package pando.index.host;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;

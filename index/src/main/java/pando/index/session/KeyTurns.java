@@ -307,8 +307,7 @@ public final class KeyTurns {
     }
 
     private static boolean canApply(Seat seat) {
-      return STATE.compareAndSet(seat, WAITING, APPLIED)
-          || (int) STATE.getAcquire(seat) == APPLIED;
+      return STATE.compareAndSet(seat, WAITING, APPLIED) || (int) STATE.getAcquire(seat) == APPLIED;
     }
 
     private void applyOne(Seat seat) {
