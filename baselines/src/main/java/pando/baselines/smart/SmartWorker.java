@@ -174,8 +174,7 @@ final class SmartWorker extends HostedWorker {
         boolean done =
             live
                 ? tryChange(wanted.key(), path)
-                : life != LeafLayout.UNBORN
-                    && inserts.tryInsert(end, wanted.key(), writes.last());
+                : life != LeafLayout.UNBORN && inserts.tryInsert(end, wanted.key(), writes.last());
         if (done) {
           return;
         }
