@@ -49,6 +49,8 @@ final class Palette {
     SYSTEMS.put("rolex", new Tone("#552c00", "#fcf79f"));
     SYSTEMS.put("xstore-d", new Tone("#a583ab", "#55789a"));
     SYSTEMS.put("emt-d", new Tone("#c0504d", "#e8837c"));
+    SYSTEMS.put("smart", new Tone("#0e7490", "#22b8cf"));
+    SYSTEMS.put("p-smart", new Tone("#9d174d", "#ff9fc4"));
     SYSTEMS.put(OTHER, new Tone("#173758", "#c9d1d9"));
   }
 
