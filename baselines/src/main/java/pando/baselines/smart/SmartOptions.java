@@ -149,6 +149,16 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
     return with(PARTITIONED, on);
   }
 
+  /** Returns these options with {@link #delegation()} on or off. */
+  public SmartOptions withDelegation(boolean on) {
+    return with(DELEGATION, on);
+  }
+
+  /** Returns these options with {@link #combining()} on or off. */
+  public SmartOptions withCombining(boolean on) {
+    return with(COMBINING, on);
+  }
+
   @Override
   public SmartIndex create(Fabric fabric, int first, int count) {
     return HostedIndex.made(new SmartIndex(fabric, this, first, count));
