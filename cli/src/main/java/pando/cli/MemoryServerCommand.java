@@ -233,6 +233,7 @@ final class MemoryServerCommand implements Callable<Integer> {
         clusterOption::connect,
         place,
         size,
+        data != null,
         Duration.ofSeconds(startSeconds),
         () -> listening(address, place, handlers));
   }

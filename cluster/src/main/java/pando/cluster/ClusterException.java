@@ -13,4 +13,9 @@ public final class ClusterException extends PandoException {
   public ClusterException(String message) {
     super(message);
   }
+
+  /** Creates the exception with what is wrong, and how it was found. */
+  ClusterException(String message, Throwable cause) {
+    super(message, cause);
+  }
 }

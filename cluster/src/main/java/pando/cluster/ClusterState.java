@@ -141,17 +141,29 @@ public final class ClusterState {
    * Ends a generation, because a memory server has ended: all servers of the cluster end when they
    * see that, and start again. The pool has nothing that data folders do not have.
    *
-   * @param seen the configuration, if there is one; does nothing if it is another by now
+   * @param seen the configuration; does nothing if it is another by now
    */
-  void endGeneration(Optional<Config> seen) {
-    boolean _ = endGeneration(seen, List.of());
+  void endGeneration(Config seen) {
+    boolean _ = endGeneration(Optional.of(seen), List.of());
+  }
+
+  /**
+   * Has all servers start again, as the process that leads has not begun a generation as a whole.
+   * Does nothing if another one leads by now, or one has begun.
+   */
+  void giveGenerationUp(Leadership leadership) {
+    boolean _ = endGeneration(Optional.empty(), List.of(check(leadership)));
   }
 
   private boolean endGeneration(Optional<Config> seen, List<Write> more) {
+    List<Write> writes = new ArrayList<>(more);
+    // Before the configuration is read, whose versions begin again with each generation. The first
+    // generation has no such entry before it begins; what checks the leader is refused then.
+    lastConfigEntry()
+        .ifPresent(last -> writes.add(new Write.Check(Folders.GENERATION, last.version())));
     if (!config().equals(seen)) {
       return false;
     }
-    List<Write> writes = new ArrayList<>(more);
     seen.ifPresent(_ -> addDelete(Folders.CONFIG, writes));
     addDelete(Folders.ROUTES, writes);
     addDeletes(Folders.POOL, writes);
@@ -168,10 +180,13 @@ public final class ClusterState {
     return read(Folders.REBUILD, Rebuild::decode).orElse(new Versioned<>(Rebuild.NONE, -1));
   }
 
-  /** Has no generation begin before a person asks for a rebuild. None has begun. */
-  void awaitRebuild(Versioned<Rebuild> choice, String why) {
-    byte[] awaited = Rebuild.awaited(why).encode();
-    boolean _ = endGeneration(Optional.empty(), List.of(put(Folders.REBUILD, choice, awaited)));
+  /**
+   * Has no generation begin before a person asks for a rebuild. Does nothing if another one leads
+   * by now, or one has begun.
+   */
+  void awaitRebuild(Versioned<Rebuild> choice, String why, Leadership leadership) {
+    Write await = put(Folders.REBUILD, choice, Rebuild.awaited(why).encode());
+    boolean _ = endGeneration(Optional.empty(), List.of(check(leadership), await));
   }
 
   /**
@@ -180,8 +195,8 @@ public final class ClusterState {
    * @param from memory server with whose data folder it begins, whatever that has; {@link
    *     Rebuild#NEWEST} for the newest one
    * @return the last generation that has begun before
-   * @throws IllegalArgumentException if that memory server has no data folder
-   * @throws ClusterException if the cluster has no data folders
+   * @throws IllegalArgumentException if memory servers of that number have no data folder
+   * @throws ClusterException if the cluster, or that memory server, has no data folder
    */
   public long askForRebuild(int from) {
     while (true) {
@@ -211,6 +226,12 @@ public final class ClusterState {
       throw new ClusterException(
           "the cluster has no data folders to begin with: log=%s".formatted(log));
     }
+    if (from != Rebuild.NEWEST && !hasFolder(from, config.isPresent())) {
+      throw new ClusterException(
+          ("no generation could begin with it, as memory server %s has no data folder, or does not"
+                  + " run: start it with one (pando memory-server --data), then ask again")
+              .formatted(from));
+    }
     int before = rebuild().from();
     if (from != Rebuild.NEWEST && before != Rebuild.NEWEST && before != from) {
       throw new ClusterException(
@@ -219,6 +240,15 @@ public final class ClusterState {
               .formatted(before, from));
     }
     return from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
+  }
+
+  /**
+   * Returns whether a memory server has a data folder.
+   *
+   * @param isExpected whether it has one if it does not run
+   */
+  private boolean hasFolder(int memoryServer, boolean isExpected) {
+    return poolEntry(memoryServer).map(found -> found.value().hasFolder()).orElse(isExpected);
   }
 
   /**

@@ -204,10 +204,8 @@ public final class ComputeServerProcess implements AutoCloseable {
       Partitioned its = index;
       Closing.after(e, its::close, fabric::close, its::close);
       if (e instanceof LogFullException) {
-        WaitOverException waiting =
-            new WaitOverException("what earlier starts logged is not replayed: " + e.getMessage());
-        waiting.initCause(e);
-        throw waiting;
+        throw new WaitOverException(
+            "what earlier starts logged is not replayed: " + e.getMessage(), e);
       }
       throw e;
     }

@@ -12,9 +12,9 @@ import pando.fabric.FencedException;
 import pando.fabric.PandoException;
 import pando.fabric.memory.Closing;
 import pando.index.Partitioned;
-import pando.index.ServedOptions;
 import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
+import pando.journal.EmptyFolderException;
 
 /** How a compute server comes into a cluster. */
 final class Joining {
@@ -265,11 +265,11 @@ final class Joining {
       sayOnce(choice.value().why());
       return false;
     }
-    try (NextGeneration next = nextGeneration(fabric, choice.value())) {
+    try (NextGeneration next = nextGeneration(fabric, choice.value(), leadership)) {
       return fill(fabric, next, leadership, choice);
-    } catch (DamagedFolderException e) {
+    } catch (DamagedFolderException | EmptyFolderException e) {
       String why = e.getMessage() + "; " + ADVICE;
-      state.awaitRebuild(choice, why);
+      state.awaitRebuild(choice, why, leadership);
       throw new GenerationException("no generation can begin: " + why, e);
     } catch (DataFolderException e) {
       throw new GenerationException("no generation can begin: " + e.getMessage(), e);
@@ -283,20 +283,20 @@ final class Joining {
     }
   }
 
-  private NextGeneration nextGeneration(Fabric fabric, Rebuild choice) {
-    ServedOptions options = settings.options();
+  private NextGeneration nextGeneration(
+      Fabric fabric, Rebuild choice, ClusterState.Leadership leadership) {
     long last = state.generation();
     try {
-      return choice.from() == Rebuild.NEWEST
-          ? NextGeneration.ofNewestFolder(fabric, options, last)
-          : NextGeneration.ofFolder(fabric, options, last, choice.from(), choice.cluster());
+      return new NextGeneration(
+          fabric, settings.options(), last, choice.from(), choice.cluster(), leadership.version());
     } catch (IllegalStateException e) {
-      throw begunInPart(e);
+      throw begunInPart(e, leadership);
     }
   }
 
-  private GenerationException begunInPart(RuntimeException cause) {
-    Closing.after(cause, this::giveUp);
+  private GenerationException begunInPart(
+      RuntimeException cause, ClusterState.Leadership leadership) {
+    Closing.after(cause, () -> state.giveGenerationUp(leadership));
     return new GenerationException(
         "a generation did not begin as a whole, and memory servers start again: "
             + cause.getMessage(),
@@ -316,21 +316,17 @@ final class Joining {
       Config config = settings.config().withGeneration(generation);
       boolean hasBegun = state.beginGeneration(config, leadership, pool, choice);
       if (!hasBegun) {
-        giveUp();
+        state.giveGenerationUp(leadership);
       }
       return hasBegun;
     } catch (DamagedFolderException e) {
       throw e;
     } catch (PandoException | IllegalStateException e) {
-      throw begunInPart(e);
+      throw begunInPart(e, leadership);
     } catch (Throwable e) {
-      Closing.after(e, this::giveUp);
+      Closing.after(e, () -> state.giveGenerationUp(leadership));
       throw e;
     }
-  }
-
-  private void giveUp() {
-    state.endGeneration(Optional.empty());
   }
 
   /** Makes the index; one that an earlier leader made, and could not report, is joined. */
@@ -346,7 +342,8 @@ final class Joining {
     try {
       return settings.options().joinAt(fabric, number);
     } catch (IllegalStateException e) {
-      throw new ClusterException("the pool has another index than the cluster: " + e.getMessage());
+      throw new ClusterException(
+          "the pool has another index than the cluster: " + e.getMessage(), e);
     }
   }
 }

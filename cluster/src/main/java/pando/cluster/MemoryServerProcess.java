@@ -47,6 +47,7 @@ public final class MemoryServerProcess implements AutoCloseable {
    * @param sessions opens sessions with the coordinator
    * @param number its place among the memory servers, from 0
    * @param bytes for nodes
+   * @param hasFolder whether it has a data folder
    * @param startWait longest wait for an earlier process of the same number to be known as ended
    * @param servers starts one of this number, at an address at which others reach it
    * @throws IllegalArgumentException if others cannot connect to the address
@@ -59,6 +60,7 @@ public final class MemoryServerProcess implements AutoCloseable {
       Supplier<Membership> sessions,
       int number,
       long bytes,
+      boolean hasFolder,
       Duration startWait,
       Supplier<TcpMemoryServer> servers) {
     return start(
@@ -66,6 +68,7 @@ public final class MemoryServerProcess implements AutoCloseable {
         sessions,
         number,
         bytes,
+        hasFolder,
         startWait,
         new SecureRandom().nextLong(),
         () -> listening(servers));
@@ -91,6 +94,7 @@ public final class MemoryServerProcess implements AutoCloseable {
       Supplier<Membership> sessions,
       int number,
       long bytes,
+      boolean hasFolder,
       Duration startWait,
       long incarnation,
       Supplier<ServedMemory> servers) {
@@ -106,7 +110,8 @@ public final class MemoryServerProcess implements AutoCloseable {
           state.lastEpochs().forEach((compute, epoch) -> server.fence(compute, epoch + 1));
         }
         PoolEntry entry =
-            new PoolEntry(number, incarnation, server.place(), bytes, ServerState.SERVING);
+            new PoolEntry(
+                number, incarnation, server.place(), bytes, hasFolder, ServerState.SERVING);
         if (!state.announceMemory(entry, before)) {
           throw new WaitOverException("the pool changed meanwhile; start again: " + entry);
         }
@@ -158,7 +163,7 @@ public final class MemoryServerProcess implements AutoCloseable {
       if (!hasFolders || !isOfPool) {
         return;
       }
-      state.endGeneration(config);
+      state.endGeneration(config.orElseThrow());
     }
   }
 

@@ -7,13 +7,19 @@ package pando.cluster;
  * @param incarnation drawn at random when it started; another one has other memory
  * @param address where it listens, {@code HOST:PORT}
  * @param bytes for nodes
+ * @param hasFolder whether it has a data folder
  */
 public record PoolEntry(
-    int number, long incarnation, String address, long bytes, ServerState state) {
+    int number,
+    long incarnation,
+    String address,
+    long bytes,
+    boolean hasFolder,
+    ServerState state) {
   static final char KIND = 'p';
 
   PoolEntry withState(ServerState changed) {
-    return new PoolEntry(number, incarnation, address, bytes, changed);
+    return new PoolEntry(number, incarnation, address, bytes, hasFolder, changed);
   }
 
   byte[] encode() {
@@ -22,6 +28,7 @@ public record PoolEntry(
         .word(incarnation)
         .text(address)
         .word(bytes)
+        .number(hasFolder ? 1 : 0)
         .text(state.name())
         .bytes();
   }
@@ -36,6 +43,7 @@ public record PoolEntry(
                 reader.word(),
                 reader.text(),
                 reader.word(),
+                reader.number(0, 1) != 0,
                 ServerState.valueOf(reader.text())));
   }
 }

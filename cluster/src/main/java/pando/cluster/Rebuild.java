@@ -2,6 +2,7 @@ package pando.cluster;
 
 import java.util.UUID;
 import pando.durable.ClusterFolder;
+import pando.durable.NextGeneration;
 
 /**
  * Which data folder the next generation of a cluster begins with, or why a person has to choose
@@ -15,7 +16,7 @@ import pando.durable.ClusterFolder;
  */
 public record Rebuild(int from, UUID cluster, String why) {
   /** In place of a memory server. */
-  public static final int NEWEST = -1;
+  public static final int NEWEST = NextGeneration.NEWEST;
 
   static final char KIND = 'b';
 

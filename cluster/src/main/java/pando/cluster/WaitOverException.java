@@ -13,4 +13,9 @@ public final class WaitOverException extends PandoException {
   public WaitOverException(String message) {
     super(message);
   }
+
+  /** Creates the exception with what was waited for, and why it did not come. */
+  WaitOverException(String message, Throwable cause) {
+    super(message, cause);
+  }
 }

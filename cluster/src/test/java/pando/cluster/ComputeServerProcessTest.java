@@ -93,6 +93,7 @@ class ComputeServerProcessTest {
             sessions,
             number,
             poolOptions.bytesPerServer(),
+            /* hasFolder= */ false,
             Duration.ofMillis(300),
             () -> TcpMemoryServer.start(ANY, number, poolOptions, Authentication.none()));
     closing.add(server);

@@ -41,7 +41,7 @@ class EntriesTest {
   private static final Rebuild REBUILD = Rebuild.from(1, 3);
   private static final Rebuild AWAITED = Rebuild.awaited("a folder is damaged");
   private static final PoolEntry POOL =
-      new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, ServerState.LOST);
+      new PoolEntry(63, Long.MIN_VALUE, "10.0.0.1:7460", 8L << 30, true, ServerState.LOST);
   private static final Member MEMBER =
       new Member(
           5, 9, "10.0.0.1:7461", 4711, "höst", ServerState.SERVING, 1L << 40, new Unwritten(16, 9));

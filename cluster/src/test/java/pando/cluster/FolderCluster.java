@@ -104,6 +104,7 @@ final class FolderCluster implements AutoCloseable {
             coordinator::connect,
             number,
             options.bytesPerServer(),
+            folder.isPresent(),
             WAIT,
             () -> TcpMemoryServer.start(ANY, number, options, Authentication.none()));
     while (memory.size() <= number) {

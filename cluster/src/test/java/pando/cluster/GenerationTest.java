@@ -122,7 +122,9 @@ class GenerationTest {
     cluster.startMemoryServers(2);
     IndexOptions options = Systems.named("orca").defaults();
     try (Fabric fabric = cluster.attach(cluster.state.pool(), new ComputeServer(1, 1));
-        NextGeneration next = NextGeneration.ofNewestFolder(fabric, options, 0);
+        NextGeneration next =
+            new NextGeneration(
+                fabric, options, 0, Rebuild.NEWEST, Rebuild.NONE.cluster(), /* term= */ 0);
         Partitioned index = options.createAt(fabric, 1)) {
       assertThat(next.begin(index)).isEqualTo(1);
     }

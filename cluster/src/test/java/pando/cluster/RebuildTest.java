@@ -200,6 +200,7 @@ class RebuildTest {
     assertThatThrownBy(() -> cluster.startCompute("orca"))
         .isInstanceOf(GenerationException.class)
         .hasMessageContaining("no entries");
+    cluster.startAgain();
     assertThat(setAside(0)).isEmpty();
     cluster.state.askForRebuild(0);
     cluster.check(cluster.startCompute("orca"));
@@ -217,6 +218,18 @@ class RebuildTest {
         .hasMessageContaining("log=memory");
     cluster.change(compute, random);
     cluster.check(compute);
+  }
+
+  /** No generation could begin with it, and there is no other to go back to. */
+  @Test
+  void shouldRefuseAMemoryServerWithoutAFolderBeforeThereIsAnIndex() {
+    cluster.endMemory(0);
+    cluster.startMemoryWithoutFolder(0);
+    assertThatThrownBy(() -> cluster.state.askForRebuild(0))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("memory server 0 has no data folder");
+    assertThat(cluster.state.rebuild()).isEqualTo(Rebuild.NONE);
+    cluster.change(cluster.startCompute("orca", LogMode.MEMORY), random);
   }
 
   @Test

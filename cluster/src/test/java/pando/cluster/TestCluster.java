@@ -186,7 +186,7 @@ final class TestCluster implements AutoCloseable {
   private static void announceMemory(MemoryMembership membership, int number) {
     ClusterState state = new ClusterState(membership);
     PoolEntry entry =
-        new PoolEntry(number, number + 100, "m" + number, 16 << 20, ServerState.SERVING);
+        new PoolEntry(number, number + 100, "m" + number, 16 << 20, false, ServerState.SERVING);
     if (!state.announceMemory(entry)) {
       throw new IllegalStateException("not announced: " + entry);
     }

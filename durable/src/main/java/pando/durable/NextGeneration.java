@@ -8,64 +8,43 @@ import pando.index.RangeIndex;
 import pando.index.ServedOptions;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
-import pando.journal.DataFolderException;
 
 /**
  * The next generation of a cluster whose memory servers have data folders: one ends with any memory
  * server, and the next begins with a new pool that has the entries of a folder. For one thread.
  */
 public final class NextGeneration implements AutoCloseable {
+  /** In place of a memory server: the newest folder counts. */
+  public static final int NEWEST = HolderFolders.NEWEST;
+
   private static final String FOLDER = "of memory servers";
 
   private final HolderFolders folders;
-  private final long number;
-
-  private NextGeneration(HolderFolders folders, long number) {
-    this.folders = folders;
-    this.number = number;
-  }
 
   /**
-   * Opens the data folders, to begin with the newest one.
+   * Opens the data folders, to begin with the newest one, or with one that a person has named,
+   * whatever that has. Then the files of the others are set aside.
    *
    * @param options of the index
    * @param last the last generation that is known of the cluster; 0 if there was none
-   * @throws DataFolderException if a memory server has no data folder or cannot use it, all folders
-   *     are older than the last generation, or they are of different clusters
+   * @param from the memory server that has the folder; {@link #NEWEST} for the newest one
+   * @param cluster id of the cluster that begins with a folder that is named, the same in each
+   *     attempt
+   * @param term grows from leader to leader, at least 0; memory servers refuse what an earlier one
+   *     asks for
+   * @throws pando.journal.DataFolderException if a memory server has no data folder, cannot use it,
+   *     or serves a later leader; or without a name, all folders are older than the last
+   *     generation, or they are of different clusters
+   * @throws pando.journal.DamagedFolderException if a folder is damaged; nothing was changed
+   * @throws pando.journal.EmptyFolderException if the folder that is named has no entries; nothing
+   *     was changed
    * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
    *     have started: they have to start again
    * @throws pando.fabric.PandoException if a memory server does not answer
    */
-  public static NextGeneration ofNewestFolder(Fabric fabric, ServedOptions options, long last) {
-    HolderFolders folders = new HolderFolders(fabric, kind(options));
-    if (folders.generation() < last) {
-      folders.close();
-      throw new DataFolderException(
-          ("the data folders have an older generation than the cluster had: start the memory server"
-                  + " that has the newest one, or say which one counts (pando cluster rebuild"
-                  + " --from): found=%s, last=%s")
-              .formatted(folders.generation(), last));
-    }
-    return new NextGeneration(folders, folders.generation() + 1);
-  }
-
-  /**
-   * Opens a data folder that a person has named, to begin with it whatever it has. The files of the
-   * others are set aside.
-   *
-   * @param memoryServer that has the folder
-   * @param cluster id of the cluster that begins so, the same in each attempt
-   * @throws DataFolderException if a memory server has no data folder or cannot use it, or the one
-   *     that is named has no entries
-   * @throws pando.journal.DamagedFolderException if its entries cannot be read; nothing was changed
-   * @throws IllegalStateException if one was begun, and not to its end, since the memory servers
-   *     have started: they have to start again
-   * @throws pando.fabric.PandoException if a memory server does not answer
-   */
-  public static NextGeneration ofFolder(
-      Fabric fabric, ServedOptions options, long last, int memoryServer, UUID cluster) {
-    HolderFolders folders = new HolderFolders(fabric, kind(options), memoryServer, cluster);
-    return new NextGeneration(folders, Math.max(folders.generation(), last) + 1);
+  public NextGeneration(
+      Fabric fabric, ServedOptions options, long last, int from, UUID cluster, long term) {
+    this.folders = new HolderFolders(fabric, kind(options), last, from, cluster, term);
   }
 
   private static String kind(ServedOptions options) {
@@ -90,8 +69,7 @@ public final class NextGeneration implements AutoCloseable {
     }
     // What is loaded is not logged: an heir must find it in the pool.
     index.flush();
-    folders.begin(number);
-    return number;
+    return folders.begin();
   }
 
   @Override

@@ -145,6 +145,9 @@ public interface Fabric extends AutoCloseable {
    */
   void fence(int computeServer, long leastEpoch, IntPredicate isLost);
 
+  /** Returns whether this fabric has fenced a compute server, at least some of its epochs. */
+  boolean hasFenced(int computeServer);
+
   /** Fences at every memory server; else as {@link #fence(int, long, IntPredicate)}. */
   default void fence(int computeServer, long leastEpoch) {
     fence(computeServer, leastEpoch, _ -> false);

@@ -60,16 +60,18 @@ public interface RangeIndex extends Partitioned {
 
   /**
    * Ends what a compute server that is lost was doing in the pool: completes or undoes its changes,
-   * and unlocks what it had locked. The caller makes sure that nothing of it takes effect any more
-   * ({@link pando.fabric.Fabric#fence}), and that no other process starts under its number
-   * meanwhile. Sessions that wait for its locks go on afterwards. Can be done again where it fails.
+   * and unlocks what it had locked. The caller makes sure that nothing of it takes effect any more,
+   * by a {@linkplain pando.fabric.Fabric#fence fence} of all its epochs by the fabric of this
+   * index, if that has fences; and that no other process starts under its number meanwhile.
+   * Sessions that wait for its locks go on afterwards. Can be done again where it fails.
    *
    * <p>A compute server that {@linkplain IndexOptions#join joins} buries earlier ones of its number
    * by itself. The heir of a range buries the compute server that had it. In DEFT all processes do
    * it together, soon after this returns.
    *
    * @throws IllegalArgumentException if the compute server lives in this process
-   * @throws IllegalStateException if the index is closed
+   * @throws IllegalStateException if the index is closed, has no compute server in this process, or
+   *     has a fabric with fences that has not fenced the compute server
    */
   default void bury(int computeServer) {}
 

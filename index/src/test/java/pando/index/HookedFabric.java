@@ -436,6 +436,11 @@ public final class HookedFabric implements Fabric {
   }
 
   @Override
+  public boolean hasFenced(int computeServer) {
+    return fabric.hasFenced(computeServer);
+  }
+
+  @Override
   public void fence(int computeServer, long leastEpoch, IntPredicate isLost) {
     fabric.fence(computeServer, leastEpoch, isLost);
   }

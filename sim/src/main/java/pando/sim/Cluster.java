@@ -69,7 +69,7 @@ public final class Cluster implements AutoCloseable {
     for (int number = 0; number < count; number++) {
       Fencer fencer =
           new Fencer(shared, simulation, (number + 1) % count, network.anyIncarnations());
-      ComputeHost host = new ComputeHost(number, simulation, faults, options.yieldShare(), fencer);
+      ComputeHost host = new ComputeHost(number, simulation, faults, options, fencer);
       hosts.add(host);
       fabrics.add(new SimFabric(shared, host));
     }

@@ -16,6 +16,8 @@ import pando.sim.fault.Fault;
  * @param network what is between them
  * @param model costs in virtual time
  * @param faults that may strike
+ * @param crashesMax how many machines of compute servers {@link Fault#CRASH_COMPUTE} strikes at
+ *     most
  * @param yieldShare share, 0 to 1, of the transitions of a local lock or cache at which a client
  *     yields to others
  * @param seed start of all randomness
@@ -27,6 +29,7 @@ public record ClusterOptions(
     NetworkKind network,
     ClusterModel model,
     Set<Fault> faults,
+    int crashesMax,
     double yieldShare,
     long seed) {
 
@@ -41,6 +44,7 @@ public record ClusterOptions(
           NetworkKind.CARDS,
           ClusterModel.defaults(),
           EnumSet.noneOf(Fault.class),
+          1,
           0,
           1);
 
@@ -73,6 +77,7 @@ public record ClusterOptions(
         network,
         model,
         faults,
+        crashesMax,
         yieldShare,
         seed);
   }
@@ -99,42 +104,48 @@ public record ClusterOptions(
 
   private ClusterOptions with(PoolOptions other) {
     return new ClusterOptions(
-        computeServers, other, sharedCards, network, model, faults, yieldShare, seed);
+        computeServers, other, sharedCards, network, model, faults, crashesMax, yieldShare, seed);
   }
 
   /** Returns these options with cards shared or not. */
   public ClusterOptions withSharedCards(boolean shared) {
     return new ClusterOptions(
-        computeServers, pool, shared, network, model, faults, yieldShare, seed);
+        computeServers, pool, shared, network, model, faults, crashesMax, yieldShare, seed);
   }
 
   /** Returns these options with another network. */
   public ClusterOptions withNetwork(NetworkKind other) {
     return new ClusterOptions(
-        computeServers, pool, sharedCards, other, model, faults, yieldShare, seed);
+        computeServers, pool, sharedCards, other, model, faults, crashesMax, yieldShare, seed);
   }
 
   /** Returns these options with another model. */
   public ClusterOptions withModel(ClusterModel other) {
     return new ClusterOptions(
-        computeServers, pool, sharedCards, network, other, faults, yieldShare, seed);
+        computeServers, pool, sharedCards, network, other, faults, crashesMax, yieldShare, seed);
   }
 
   /** Returns these options with other faults. */
   public ClusterOptions withFaults(Set<Fault> other) {
     return new ClusterOptions(
-        computeServers, pool, sharedCards, network, model, other, yieldShare, seed);
+        computeServers, pool, sharedCards, network, model, other, crashesMax, yieldShare, seed);
+  }
+
+  /** Returns these options with other numbers of machines that crash. */
+  public ClusterOptions withCrashesMax(int most) {
+    return new ClusterOptions(
+        computeServers, pool, sharedCards, network, model, faults, most, yieldShare, seed);
   }
 
   /** Returns these options with another share of transitions at which a client yields. */
   public ClusterOptions withYieldShare(double share) {
     return new ClusterOptions(
-        computeServers, pool, sharedCards, network, model, faults, share, seed);
+        computeServers, pool, sharedCards, network, model, faults, crashesMax, share, seed);
   }
 
   /** Returns these options with another seed. */
   public ClusterOptions withSeed(long other) {
     return new ClusterOptions(
-        computeServers, pool, sharedCards, network, model, faults, yieldShare, other);
+        computeServers, pool, sharedCards, network, model, faults, crashesMax, yieldShare, other);
   }
 }

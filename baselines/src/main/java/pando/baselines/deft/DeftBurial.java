@@ -11,17 +11,17 @@ import pando.index.pool.Catalogue;
 import pando.index.pool.PoolChange;
 
 /**
- * Ends what compute servers that died were doing to the tree: completes or undoes their changes.
- * They are fenced, and all others are quiet (see {@link Drainer}). Can be done again where it
- * fails.
+ * Ends what compute servers that are lost were doing to the tree: completes or undoes their
+ * changes. They are fenced, and all others are quiet (see {@link Drainer}). Can be done again where
+ * it fails.
  */
 final class DeftBurial {
   /*
-   * While all others are quiet, whatever is half done is a dead one's. No session writes down what
+   * While all others are quiet, whatever is half done is a lost one's. No session writes down what
    * it is about to do; the nodes show it. A walk goes from the root down, and on each level from
    * the left to the right. It READs all inner nodes, and the first line of each leaf:
    *
-   *   what a dead one had done last     what is there                     what is done
+   *   what a lost one had done last     what is there                     what is done
    *   change of an entry, no checksum   a leaf with a wrong checksum      the checksum is written
    *   split: the sibling, hidden        nothing leads to it               nothing
    *   split: the node                   its sibling is hidden             the sibling is shown
@@ -32,7 +32,7 @@ final class DeftBurial {
    *   hidden, before another is set
    *   some entries of a part            the node is locked                it is arranged anew
    *
-   * What the dead ones had allocated and nothing leads to stays so.
+   * What the lost ones had allocated and nothing leads to stays so.
    */
 
   private static final int HEAD = NodeHeader.BYTES;
@@ -92,7 +92,7 @@ final class DeftBurial {
     return 2L * server.inners.nodeBytes() + (most + 1) * HEAD + most * Long.BYTES;
   }
 
-  /** Buries the dead. */
+  /** Buries the lost ones. */
   void bury() {
     long root = change.catalogue().root();
     int level = Catalogue.rootLevel(root);
@@ -179,7 +179,7 @@ final class DeftBurial {
       long address = ChildPointer.address(children.pointers[index]);
       long head = heads + (long) turn * HEAD;
       if (level == 0 && sums && isLocked(words + (long) turn * Long.BYTES)) {
-        mendSum(address);
+        repairChecksum(address);
       }
       covered = mend(address, head, level, children.keys[index], children.highOf(index));
       index++;
@@ -229,7 +229,7 @@ final class DeftBurial {
   }
 
   /** Writes the checksum of a leaf that is locked. */
-  private void mendSum(long address) {
+  private void repairChecksum(long address) {
     worker.read(address, node, nodeBytes);
     nodes.write(node);
   }

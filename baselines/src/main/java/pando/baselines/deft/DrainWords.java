@@ -17,7 +17,7 @@ import pando.index.session.Retry;
  *
  * <pre>
  *    0  asked   where locks are to be reset: 0 nowhere, memory server + 1, 65,535 everywhere, or
- *               131,071 everywhere after nodes are mended that a dead process left half changed
+ *               131,071 everywhere after nodes are mended that a lost process left half changed
  *    8  drain   round 32 | where 24 | state 8: 0 it has ended, 1 it is under way, 2 it was given up
  *   64  joined  for each compute server: 0, or its process 44 | the last round it was quiet in 20
  * </pre>
@@ -32,8 +32,8 @@ final class DrainWords extends WorkerContext {
   /** All memory servers. */
   static final int EVERYWHERE = 0xFFFF;
 
-  /** All memory servers, after a process has died. */
-  static final int AFTER_DEATH = 0x1_FFFF;
+  /** All memory servers, behind the burial of compute servers that are lost. */
+  static final int WITH_BURIAL = 0x1_FFFF;
 
   private static final long ASKED = Catalogue.DRAINS;
   private static final long DRAIN = ASKED + Long.BYTES;
@@ -142,10 +142,10 @@ final class DrainWords extends WorkerContext {
   }
 
   /**
-   * Returns whether a dead process was to be buried at the last look, and that was not given up.
+   * Returns whether a lost process was to be buried at the last look, and that was not given up.
    */
-  boolean isDeathAsked() {
-    return asked() == AFTER_DEATH && !(isGivenUp() && where() == AFTER_DEATH);
+  boolean isBurialAsked() {
+    return asked() == WITH_BURIAL && !(isGivenUp() && where() == WITH_BURIAL);
   }
 
   private static boolean isGivenUp(long drain) {
@@ -172,7 +172,16 @@ final class DrainWords extends WorkerContext {
 
   /** Begins the next round, where locks are to be reset. */
   void begin() {
-    writeDrain(round() % ROUND_MAX + 1, asked(), UNDER_WAY);
+    writeDrain(nextRound(), asked(), UNDER_WAY);
+  }
+
+  /** Gives the next round up in place of beginning it: all see that waiting is of no use. */
+  void giveUpNext() {
+    writeDrain(nextRound(), asked(), GIVEN_UP);
+  }
+
+  private int nextRound() {
+    return round() % ROUND_MAX + 1;
   }
 
   /** Gives the round up. It is still asked for. */
@@ -227,18 +236,27 @@ final class DrainWords extends WorkerContext {
   boolean areAllQuiet() {
     boolean all = true;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
-      all &= isAway(number) || isQuiet(number);
+      all &= isAway(number) || isQuiet(number, round());
     }
     return all;
   }
 
   /** Returns whether one that was not quiet is gone, or has refused. */
   boolean isInVain() {
+    return isInVain(round());
+  }
+
+  /** As {@link #isInVain}, of the round that has not begun. */
+  boolean isNextInVain() {
+    return isInVain(nextRound());
+  }
+
+  private boolean isInVain(int round) {
     boolean inVain = false;
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
       long word = joinedWord(number);
       inVain |= (word & ROUND_MASK) == REFUSED;
-      inVain |= !isAway(number) && !isQuiet(number) && fabric.isGone(word >>> ROUND_BITS);
+      inVain |= !isAway(number) && !isQuiet(number, round) && fabric.isGone(word >>> ROUND_BITS);
     }
     return inVain;
   }
@@ -247,8 +265,8 @@ final class DrainWords extends WorkerContext {
     return joinedWord(number) == 0;
   }
 
-  private boolean isQuiet(int number) {
-    return (joinedWord(number) & ROUND_MASK) == round();
+  private boolean isQuiet(int number, int round) {
+    return (joinedWord(number) & ROUND_MASK) == round;
   }
 
   private long joinedWord(int number) {
@@ -264,20 +282,22 @@ final class DrainWords extends WorkerContext {
   }
 
   /**
-   * Asks for what is left to do where a compute server has died, unless it had left. The caller has
+   * Asks for what is left to do where a compute server is lost, unless it had left. The caller has
    * the lock of the partition table.
    */
   void bury(int number) {
     lookAtJoined();
     if (!isAway(number)) {
-      ask(AFTER_DEATH);
+      // Before others are written, which are laid out in the same place.
+      long process = joinedWord(number) >>> ROUND_BITS;
+      ask(WITH_BURIAL);
       // One that is under way would not mend nodes, and one that was given up need not wait.
       writeDrain(round(), where(), ENDED);
-      leaveAllOf(joinedWord(number) >>> ROUND_BITS);
+      leaveAllOf(process);
     }
   }
 
-  /** The process has died as a whole. */
+  /** The process is lost as a whole. */
   private void leaveAllOf(long process) {
     for (int number = 0; number < IndexOptions.COMPUTE_SERVERS_MAX; number++) {
       lookAtJoined();

@@ -54,8 +54,8 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
    * it resets all locks. A process that joins so keeps its gate shut until then.
    *
    * A process refuses if one of its sessions keeps nodes locked that it could not write, or could
-   * not make sure that a verb takes no effect later. It never becomes quiet, and says so; rounds are
-   * given up at once.
+   * not make sure that a verb takes no effect later. It never becomes quiet, and says so; a round
+   * that is under way is given up at once, and the next ones are before any gate is shut.
    *
    * A process that closes leaves when its sessions have ended: then its word is 0, and nobody waits
    * for it. If tickets of its sessions are left, it asks before it leaves.
@@ -130,8 +130,8 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
       try (DrainWords words = new DrainWords(fabric)) {
         words.join(first, count);
         words.look();
-        // No operation here meets what a dead one left half done.
-        shut = words.isDeathAsked() && gate.get().tryShutForRest();
+        // No operation here meets what a lost one left half done.
+        shut = words.isBurialAsked() && gate.get().tryShutForRest();
         joined = true;
       }
       wake();
@@ -222,7 +222,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     endQuiet(words);
     if (!words.isUnderWay()) {
       noteGivenUp(words);
-      if (!words.isDeathAsked()) {
+      if (!words.isBurialAsked()) {
         open();
       }
       return;
@@ -296,9 +296,19 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     if (words.isUnderWay()) {
       goOn(words, Objects.requireNonNull(change));
     } else if (words.asked() != DrainWords.NOWHERE) {
-      words.begin();
+      begin(words);
     } else {
       endLead();
+    }
+  }
+
+  private void begin(DrainWords words) {
+    words.lookAtJoined();
+    if (words.isNextInVain()) {
+      words.giveUpNext();
+      endLead();
+    } else {
+      words.begin();
     }
   }
 
@@ -327,7 +337,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     words.lookAtJoined();
     // In this order: a round whose reset has begun is not given up.
     if (words.areAllQuiet()) {
-      if (words.where() == DrainWords.AFTER_DEATH) {
+      if (words.where() == DrainWords.WITH_BURIAL) {
         new DeftBurial(held, server).bury();
       }
       words.resetAndEnd();

@@ -50,11 +50,6 @@ final class SxLocks extends DeftNodeLocks {
 
   private static final int EAGER = 1_000;
 
-  // What has ended a wait.
-  private static final int READ = 0;
-  private static final int WAITED = 1;
-  private static final int REST = 2;
-
   /** What is added to the number of a pause if twice as many exclusive tickets are earlier. */
   private static final int PAUSE_DOUBLING = 4;
 
@@ -62,6 +57,16 @@ final class SxLocks extends DeftNodeLocks {
 
   /** Number of lock operations to one poll of an abandoned ticket. */
   private static final int LOOK_PERIOD = 64;
+
+  /** What has ended a wait. */
+  private enum Outcome {
+    /** The turn came, and the caller's READs were done under the lock. */
+    READ,
+    /** The turn came; the READs are to be done yet. */
+    WAITED,
+    /** A drain has asked for rest. */
+    REST
+  }
 
   private final Drains drains;
   private final AbandonedTickets abandoned;
@@ -89,16 +94,16 @@ final class SxLocks extends DeftNodeLocks {
    */
   private boolean awaitTurn(long node, long word, boolean exclusively, VerbList reads) {
     long since = worker.nanoTime();
-    int outcome = tryTurn(node, word, exclusively, reads, since);
-    while (outcome == REST) {
+    Outcome outcome = tryTurn(node, word, exclusively, reads, since);
+    while (outcome == Outcome.REST) {
       rest();
       outcome = tryTurn(node, word, exclusively, reads, since);
     }
-    return outcome == READ;
+    return outcome == Outcome.READ;
   }
 
   /** Takes a ticket and waits for its turn; returns what has ended the wait. */
-  private int tryTurn(long node, long word, boolean exclusively, VerbList reads, long since) {
+  private Outcome tryTurn(long node, long word, boolean exclusively, VerbList reads, long since) {
     Ticket other = abandoned.areThere() ? lookAfter(word, exclusively) : null;
     if (other != null) {
       return await(node, other, reads, since);
@@ -114,7 +119,7 @@ final class SxLocks extends DeftNodeLocks {
     boolean free = exclusively ? SxWord.isIdle(before) : SxWord.isFreeForShared(before);
     turn = SxWord.xTicket(before);
     if (free) {
-      return READ;
+      return Outcome.READ;
     }
     return await(node, new Ticket(word, exclusively, turn, SxWord.sTicket(before)), reads, since);
   }
@@ -179,12 +184,12 @@ final class SxLocks extends DeftNodeLocks {
   }
 
   private boolean awaitUpgrade(long node, Ticket ticket, VerbList reads) {
-    int outcome = await(node, ticket, reads, worker.nanoTime());
-    if (outcome == REST) {
+    Outcome outcome = await(node, ticket, reads, worker.nanoTime());
+    if (outcome == Outcome.REST) {
       rest();
       return awaitTurn(node, ticket.word(), true, reads);
     }
-    return outcome == READ;
+    return outcome == Outcome.READ;
   }
 
   private long addUpgrade(int place, long word, VerbList reads) {
@@ -201,16 +206,16 @@ final class SxLocks extends DeftNodeLocks {
   }
 
   /**
-   * Waits for a ticket's turn; returns what has ended the wait. If it is {@link #REST}, or this
-   * fails, the ticket is abandoned.
+   * Waits for a ticket's turn; returns what has ended the wait. If it is {@link Outcome#REST}, or
+   * this fails, the ticket is abandoned.
    *
    * @param since when the session began to wait, with this ticket or others before it
    */
-  private int await(long node, Ticket ticket, VerbList reads, long since) {
+  private Outcome await(long node, Ticket ticket, VerbList reads, long since) {
     boolean hasTurn = false;
     try {
-      int outcome = poll(node, ticket, reads, since);
-      hasTurn = outcome != REST;
+      Outcome outcome = poll(node, ticket, reads, since);
+      hasTurn = outcome != Outcome.REST;
       turn = hasTurn ? ticket.xTicket() : turn;
       return outcome;
     } finally {
@@ -220,19 +225,19 @@ final class SxLocks extends DeftNodeLocks {
     }
   }
 
-  /** Returns {@link #READ} or {@link #WAITED} if the turn has come, {@link #REST} if not. */
-  private int poll(long node, Ticket ticket, VerbList reads, long since) {
+  /** Waits for a ticket's turn; returns what has ended the wait. */
+  private Outcome poll(long node, Ticket ticket, VerbList reads, long since) {
     long word = ticket.word();
     long start = worker.nanoTime();
     boolean isNext = true;
     for (int attempt = 0; ; attempt++) {
       long value = isNext ? readWith(word, reads) : read(word);
       if (ticket.mayEnter(value)) {
-        return isNext ? READ : WAITED;
+        return isNext ? Outcome.READ : Outcome.WAITED;
       }
       boolean isLate = WaitLimit.LONG.isOver(worker.nanoTime() - since);
       if (isRestAsked() && !isLate) {
-        return REST;
+        return Outcome.REST;
       }
       settle(word, value);
       if (isOver(attempt, EAGER, start) && (isLate || !isDrainAsked())) {

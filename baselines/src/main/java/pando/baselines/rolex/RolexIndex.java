@@ -95,7 +95,7 @@ public final class RolexIndex extends HostedIndex<RolexServer, RolexWorker> {
 
   @Override
   protected void bury(PoolChange change, int lost) {
-    RolexBurial.bury(servers().getFirst(), fabric(), lost);
+    RolexBurial.bury(anyServer(), fabric(), lost);
   }
 
   @Override

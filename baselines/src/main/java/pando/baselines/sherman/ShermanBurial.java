@@ -152,7 +152,7 @@ final class ShermanBurial {
       readHeads(0);
       boolean itsOwn = ShermanServer.numberOf(BLinkLayout.stamp(memory, heads)) == lost;
       if (itsOwn && isHidden(heads) && isNode(heads, children.pointers[0], level, children.low)) {
-        nodes.reveal(children.pointers[0], node);
+        nodes.show(children.pointers[0], node);
       }
       if (mend(0, level, heads)) {
         return level;
@@ -306,7 +306,7 @@ final class ShermanBurial {
     if (!PlantedBug.UNLOCKED_ALONE
         && isNode(headOfSibling, right, level, nodes.high(head) + 1)
         && isHidden(headOfSibling)) {
-      nodes.reveal(right, node);
+      nodes.show(right, node);
       BLinkLayout.show(memory, headOfSibling);
     }
   }

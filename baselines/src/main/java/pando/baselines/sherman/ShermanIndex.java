@@ -128,7 +128,7 @@ public final class ShermanIndex extends HostedIndex<ShermanServer, ShermanWorker
     Partitioning table = partitioning();
     long low = isPartitioned ? table.lowOfServer(lost) : Long.MIN_VALUE;
     long high = isPartitioned ? table.highOfServer(lost) : Long.MAX_VALUE;
-    new ShermanBurial(change, servers().getFirst(), fabric(), lost, low, high).bury();
+    new ShermanBurial(change, anyServer(), fabric(), lost, low, high).bury();
   }
 
   /** {@inheritDoc} The pool has all there is of them. */

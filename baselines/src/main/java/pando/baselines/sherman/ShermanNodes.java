@@ -450,7 +450,7 @@ final class ShermanNodes implements BLinkNodes {
   }
 
   /** Shows a hidden node that nobody changes. */
-  void reveal(long address, long buffer) {
+  void show(long address, long buffer) {
     readImage(address, buffer);
     BLinkLayout.show(memory, buffer);
     BLinkLayout.setChecksum(memory, buffer, layout.computeChecksum(memory, buffer));

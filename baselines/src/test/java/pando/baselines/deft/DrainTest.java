@@ -34,6 +34,10 @@ import pando.sim.ClusterOptions;
 @Timeout(60)
 class DrainTest {
   private static final int PROCESSES = 3;
+
+  /** The machine by which a test looks, which is never fenced. */
+  private static final int OBSERVER = PROCESSES - 1;
+
   private static final int NODE_BYTES = 448;
   private static final long SECOND = 1_000_000_000;
   private static final long NANOS_MAX = 100 * SECOND;
@@ -83,7 +87,7 @@ class DrainTest {
   @AfterEach
   void close() {
     indexes.forEach(DeftIndex::close);
-    assertThat(OPTIONS.walk(cluster.fabric(0)).problems()).isEmpty();
+    assertThat(OPTIONS.walk(cluster.fabric(OBSERVER)).problems()).isEmpty();
     cluster.close();
   }
 
@@ -93,7 +97,7 @@ class DrainTest {
 
   private void run() {
     cluster.run(NANOS_MAX, EVENTS_MAX);
-    try (DrainWords words = new DrainWords(cluster.fabric(0))) {
+    try (DrainWords words = new DrainWords(cluster.fabric(OBSERVER))) {
       words.look();
       assertThat(words.asked()).isEqualTo(DrainWords.NOWHERE);
       assertThat(words.isUnderWay()).isFalse();
@@ -101,7 +105,7 @@ class DrainTest {
   }
 
   private int rounds() {
-    try (DrainWords words = new DrainWords(cluster.fabric(0))) {
+    try (DrainWords words = new DrainWords(cluster.fabric(OBSERVER))) {
       words.look();
       return words.round();
     }
@@ -256,6 +260,37 @@ class DrainTest {
     assertThat(rounds()).isEqualTo(2);
   }
 
+  /** It would keep sessions out for nothing. */
+  @Test
+  void shouldBeginNoRoundThatIsInVain() {
+    boolean[] begun = new boolean[1];
+    spawn(
+        1,
+        () -> {
+          try (DrainWords words = new DrainWords(cluster.fabric(1))) {
+            words.sayRefused(2, 1);
+            for (long i = 0; i < DRAIN_NANOS; i += 2_000) {
+              cluster.sleepNanos(2_000);
+              words.look();
+              begun[0] |= words.isUnderWay();
+            }
+            assertThat(words.isGivenUp()).isTrue();
+            words.join(2, 1);
+          }
+        });
+    spawn(
+        0,
+        () -> {
+          cluster.sleepNanos(DRAIN_NANOS / 10);
+          lose(0, 100, true);
+          cluster.sleepNanos(10 * SECOND);
+          assertThat(store(0, 100)).isLessThan(DRAIN_NANOS);
+        });
+    run();
+    assertThat(begun[0]).isFalse();
+    assertThat(rounds()).isEqualTo(2);
+  }
+
   @Test
   void shouldNotWaitForAProcessThatLeaves() {
     fabrics
@@ -311,11 +346,25 @@ class DrainTest {
     assertThatThrownBy(change::close).isInstanceOf(FencedException.class);
   }
 
+  /** Its word lies where those that are written are laid out. */
+  @Test
+  void shouldBuryTheFirstComputeServer() {
+    indexes.getFirst().close();
+    try (DrainWords lost = new DrainWords(fabrics.getFirst())) {
+      lost.join(0, 1);
+    }
+    fabrics.get(1).fence(0, 2);
+    indexes.get(1).bury(0);
+    spawn(1, () -> assertThat(store(1, 100)).isLessThan(DRAIN_NANOS));
+    run();
+    assertThat(rounds()).isEqualTo(1);
+  }
+
   /** What nobody could release when the last one left is reset by the next one that joins. */
   @Test
   void shouldResetForTheNextOneThatJoins() {
     indexes.forEach(DeftIndex::close);
-    try (DrainWords words = new DrainWords(cluster.fabric(0))) {
+    try (DrainWords words = new DrainWords(cluster.fabric(OBSERVER))) {
       words.ask(DrainWords.EVERYWHERE);
     }
     indexes.set(0, OPTIONS.join(fabrics.getFirst(), 0, 1));

@@ -3,6 +3,7 @@ package pando.baselines.sherman;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static pando.baselines.blink.HiddenLeaves.assertReadOrStalled;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -304,15 +305,6 @@ class ShermanFailuresTest {
     RIGHT,
     LEFT,
     PARENT
-  }
-
-  /** The right node of a merge that cannot end may be hidden; its keys are never read wrong. */
-  private static void assertReadOrStalled(Session session, long key, long value) {
-    try {
-      assertThat(get(session, key)).isEqualTo(value);
-    } catch (StalledException hidden) {
-      assertThat(hidden).hasMessageContaining("no descent found the leaf");
-    }
   }
 
   @ParameterizedTest(name = "{0} takesEffect={1}")

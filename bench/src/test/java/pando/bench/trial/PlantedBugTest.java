@@ -58,7 +58,7 @@ class PlantedBugTest {
     "missing-validation,        dex, 2",
     "early-unlock,              dex, 2",
     "fixed-version,             deft, 83",
-    "drain-gate-not-awaited,    deft, 1",
+    "drain-gate-not-awaited,    deft, 3",
     "kept-leaves,               rolex, 1",
     "burial-unlocked-alone,     rolex, 41",
     "emt-runs-twice,            emt-d, 3",

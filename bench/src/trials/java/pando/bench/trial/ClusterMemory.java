@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 import pando.cluster.Host;
 import pando.cluster.MemoryServerProcess;
 import pando.cluster.ServedMemory;
+import pando.durable.ClusterFolder;
 import pando.fabric.PandoException;
 import pando.sim.Cluster;
 
@@ -86,6 +87,7 @@ final class ClusterMemory {
             coordinator::connect,
             number,
             RecordedTrial.BYTES_PER_SERVER,
+            number < ClusterFolder.FOLDERS_MAX,
             START_WAIT,
             starts,
             () -> start)) {

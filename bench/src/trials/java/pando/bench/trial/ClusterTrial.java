@@ -295,7 +295,7 @@ public final class ClusterTrial extends RecordedTrial {
 
   private void announceMemory() {
     for (int number = 0; number < plan.memoryServers(); number++) {
-      PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, ServerState.SERVING);
+      PoolEntry entry = new PoolEntry(number, 1, "", BYTES_PER_SERVER, false, ServerState.SERVING);
       Membership session = coordinator.entries().connect();
       memory.add(session);
       new ClusterState(session).announceMemory(entry);

@@ -2,11 +2,13 @@ package pando.bench.trial;
 
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
@@ -25,7 +27,8 @@ import pando.sim.fault.Fault;
  * read of every key.
  *
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
- * have one in each.
+ * have one in each. Where machines die, one that lives buries what was there, or joins in its
+ * place, and may die, too, meanwhile; of the systems that lose nothing so, all but one may die.
  */
 public final class Trial extends RecordedTrial {
   private static final long NANOS_MAX = 600_000_000_000L;
@@ -42,14 +45,17 @@ public final class Trial extends RecordedTrial {
   private final IndexOptions options;
   private final List<RangeIndex> indexes = new ArrayList<>();
 
-  /** Indexes that replaced those of dead processes, each with the machine that it lives on. */
-  private final Map<RangeIndex, Integer> joined = new LinkedHashMap<>();
+  /** The compute servers that have joined in place of lost ones. */
+  private final List<Joined> joined = new ArrayList<>();
 
-  /** The machines whose processes were replaced. */
-  private final Set<Integer> replaced = new HashSet<>();
+  /** The numbers of those that were buried, and are not to join again. */
+  private final Set<Integer> buried = new HashSet<>();
 
   private int finalClients = FINAL_CLIENT;
   private int changes;
+
+  /** A compute server that has joined on a machine. */
+  private record Joined(RangeIndex index, int server, int machine) {}
 
   private Trial(TrialPlan plan, long seed, Cluster cluster) {
     super(plan, seed, cluster);
@@ -62,7 +68,8 @@ public final class Trial extends RecordedTrial {
    * @throws HangException if the run makes no progress
    */
   public static TrialResult run(TrialPlan plan, long seed) {
-    try (Cluster cluster = new Cluster(shape(plan, seed))) {
+    int crashesMax = plan.isOneSided() ? plan.computeServers() - 1 : 1;
+    try (Cluster cluster = new Cluster(shape(plan, seed).withCrashesMax(crashesMax))) {
       return new Trial(plan, seed, cluster).run();
     }
   }
@@ -145,7 +152,7 @@ public final class Trial extends RecordedTrial {
       if (host == firstAlive()) {
         int before = joined.size();
         replaceDead(host);
-        joined.keySet().stream().skip(before).toList().forEach(this::work);
+        joined.stream().skip(before).toList().forEach(each -> work(each.index()));
       }
     }
   }
@@ -165,10 +172,17 @@ public final class Trial extends RecordedTrial {
         .orElse(NONE);
   }
 
+  /** Replaces all compute servers that are lost by some on a machine that lives. */
   private void replaceDead(int host) {
-    for (int i = 0; i < indexes.size(); i++) {
-      if (cluster.isCrashed(i) && replaced.add(i)) {
-        replace(i, host);
+    Fabric fabric = cluster.fabric(host);
+    for (int machine = 0; machine < plan.computeServers(); machine++) {
+      if (cluster.isCrashed(machine) && !fabric.hasFenced(machine)) {
+        fabric.fence(machine, FENCED_BELOW);
+      }
+    }
+    for (int server = 0; server < plan.computeServers(); server++) {
+      if (!buried.contains(server) && isLost(server)) {
+        replace(server, host);
       }
     }
   }
@@ -200,36 +214,76 @@ public final class Trial extends RecordedTrial {
         touch(indexes.get(i), i, keysLeft);
       }
     }
-    joined.forEach((index, host) -> touch(index, host, keysLeft));
+    joined.stream()
+        .filter(this::isAlive)
+        .toList()
+        .forEach(each -> touch(each.index(), each.machine(), keysLeft));
   }
 
-  /** Has the compute servers of a process that died join anew in another. */
-  private void replace(int died, int host) {
-    cluster.fabric(host).fence(died, FENCED_BELOW);
-    int first = indexes.size() == 1 ? 0 : died;
-    int end = indexes.size() == 1 ? plan.computeServers() : died + 1;
-    for (int server = first; server < end; server++) {
-      if (isLost(server)) {
-        join(server, host);
+  /** Has a process bury a compute server that is lost, or another one join in its place. */
+  private void replace(int server, int host) {
+    RangeIndex near = indexOn(host);
+    if (near != null && near.fabric().hasFenced(server) && random.nextBoolean()) {
+      boolean isDone = isDone("burial of compute server " + server, () -> near.bury(server));
+      if (!isDone || (!options.isPartitioned() && random.nextBoolean())) {
+        if (isDone) {
+          buried.add(server);
+        }
+        return;
       }
     }
+    boolean _ = isDone("join with compute server " + server, () -> join(server, host));
   }
 
   private void join(int server, int host) {
     try {
-      joined.put(options.join(cluster.fabric(host), server, 1), host);
-    } catch (PandoException e) {
-      hangs.add("join with compute server " + server, e);
+      joined.add(new Joined(options.join(cluster.fabric(host), server, 1), server, host));
     } catch (IllegalArgumentException withoutPartition) {
       // Others had been given its keys before: there is nothing to join with.
     }
+  }
+
+  /** Takes a step, and returns whether it was done; if not, it is to be taken again. */
+  private boolean isDone(String what, Runnable step) {
+    try {
+      step.run();
+      return true;
+    } catch (PandoException e) {
+      hangs.add(what, e);
+      if (isViolation(e) || plan.isWholeAfterBurials()) {
+        violations.add(what + " failed: " + StackText.of(e));
+      }
+      return false;
+    }
+  }
+
+  /** Returns an index on a machine that has a compute server there; {@code null} if none has. */
+  private @Nullable RangeIndex indexOn(int host) {
+    return Stream.concat(
+            indexes.stream().skip(host).limit(1),
+            joined.stream().filter(each -> each.machine() == host).map(Joined::index))
+        .filter(index -> !options.isPartitioned() || hasRange(index))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static boolean hasRange(RangeIndex index) {
+    Partitioning table = index.partitioning();
+    return IntStream.range(0, table.servers())
+        .anyMatch(range -> index.serves(table.lowOfServer(table.ownerOfRange(range))));
+  }
+
+  private boolean isAlive(Joined each) {
+    return !cluster.isCrashed(each.machine());
   }
 
   /** Returns whether no living process has a compute server: another may have taken its number. */
   private boolean isLost(int server) {
     List<RangeIndex> living = living();
     if (!options.hasMovablePartitions() || living.isEmpty()) {
-      return true;
+      int machine = indexes.size() == 1 ? 0 : server;
+      return cluster.isCrashed(machine)
+          && joined.stream().noneMatch(each -> each.server() == server && isAlive(each));
     }
     return living.getFirst().partitions().orElseThrow().readPartitions().hasServer(server)
         && living.stream().noneMatch(index -> hosts(index, server));
@@ -241,7 +295,8 @@ public final class Trial extends RecordedTrial {
   }
 
   private List<RangeIndex> living() {
-    List<RangeIndex> living = new ArrayList<>(joined.keySet());
+    List<RangeIndex> living = new ArrayList<>();
+    joined.stream().filter(this::isAlive).forEach(each -> living.add(each.index()));
     for (int i = 0; i < indexes.size(); i++) {
       if (!cluster.isCrashed(i)) {
         living.add(indexes.get(i));
@@ -295,7 +350,7 @@ public final class Trial extends RecordedTrial {
       }
       close(indexes.get(i), cluster.isCrashed(i));
     }
-    joined.keySet().forEach(index -> close(index, false));
+    joined.forEach(each -> close(each.index(), !isAlive(each)));
     long poolBytes = indexes.stream().mapToLong(RangeIndex::poolBytes).sum();
     Tree tree;
     try {
@@ -332,8 +387,9 @@ public final class Trial extends RecordedTrial {
     try {
       index.close();
     } catch (RuntimeException | AssertionError e) {
-      // After a loss an index may fail to close; but an assertion must not fail.
-      if (plan.isLossless() || e instanceof AssertionError) {
+      // After a loss an index may fail to write back, and says so.
+      boolean isTold = e instanceof PandoException;
+      if (plan.isLossless() || plan.isWholeAfterBurials() || !isTold) {
         violations.add("an index could not be closed: " + StackText.of(e));
       }
     }

@@ -133,6 +133,20 @@ public record TrialPlan(
     return faults.stream().allMatch(Fault::isHarmless);
   }
 
+  /**
+   * Returns whether the pool has every change, so that nothing is lost with a compute server once
+   * it is buried.
+   */
+  boolean isOneSided() {
+    return !index.tiny().isLogged();
+  }
+
+  /** Returns whether nothing worse than a death of compute servers may strike. */
+  boolean isWholeAfterBurials() {
+    return isOneSided()
+        && faults.stream().allMatch(fault -> fault.isHarmless() || fault == Fault.CRASH_COMPUTE);
+  }
+
   /** Returns whether the pool is full at times. */
   boolean fillsPool() {
     return faults.contains(Fault.FULL_POOL);

@@ -141,7 +141,7 @@ final class WatchedClusterTest {
 
   private MemoryMembership announce(ServerState state, String address) {
     MemoryMembership session = coordinator.connect();
-    PoolEntry entry = new PoolEntry(0, 1, address, 64 << 20, state);
+    PoolEntry entry = new PoolEntry(0, 1, address, 64 << 20, false, state);
     assertThat(new ClusterState(session).announceMemory(entry)).isTrue();
     return session;
   }

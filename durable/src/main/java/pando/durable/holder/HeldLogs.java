@@ -95,7 +95,7 @@ final class HeldLogs {
 
   private int serveFolder(int kind, MemorySegment frame) {
     if (folder == null) {
-      return HolderFolder.refuse(frame, "the memory server has no data folder");
+      return HolderFolder.refuse(frame, "the memory server has no data folder", false);
     }
     return folder.serve(kind, frame);
   }

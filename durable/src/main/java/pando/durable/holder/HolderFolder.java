@@ -1,5 +1,6 @@
 package pando.durable.holder;
 
+import static pando.durable.holder.LogFrame.INT;
 import static pando.durable.holder.LogFrame.LONG;
 
 import java.io.IOException;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import pando.fabric.PandoException;
 import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
+import pando.journal.DamagedFolderException;
 import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
@@ -38,6 +40,9 @@ final class HolderFolder implements AutoCloseable {
    *
    * A request that is repeated, as its answer was lost, is known by its place. Where a person has
    * chosen a folder, the other one is empty before it is opened (SET_ASIDE).
+   *
+   * A leader that stood still may wake up while the next one reads or loads. So each request has its
+   * leader's term, and those of an earlier term are refused.
    */
 
   private static final System.Logger LOG = System.getLogger(HolderFolder.class.getName());
@@ -48,6 +53,9 @@ final class HolderFolder implements AutoCloseable {
 
   private volatile @Nullable DataFolder folder;
   private @Nullable Log log;
+
+  /** The latest term of a leader that asked for something. */
+  private long latestTerm;
 
   // While it is read.
 
@@ -86,6 +94,7 @@ final class HolderFolder implements AutoCloseable {
   /** Serves a request; where it fails, the response says why. */
   synchronized int serve(int kind, MemorySegment frame) {
     try {
+      checkTerm(frame.get(LONG, LogFrame.TERM));
       int bytes =
           switch (kind) {
             case LogFrame.FOLDER -> open(frame);
@@ -95,20 +104,32 @@ final class HolderFolder implements AutoCloseable {
             case LogFrame.SET_ASIDE -> setAside(frame);
             default -> throw new IllegalArgumentException("no such request: kind=" + kind);
           };
-      frame.set(LONG, LogFrame.WHY_BYTES, 0);
+      frame.set(INT, LogFrame.WHY_BYTES, 0);
+      frame.set(INT, LogFrame.DAMAGED, 0);
       return LogFrame.ANSWER + bytes;
     } catch (RuntimeException e) {
       Level level = e instanceof PandoException ? Level.DEBUG : Level.WARNING;
       LOG.log(level, "the data folder does not do what it was asked for: " + path, e);
-      return refuse(frame, String.valueOf(e.getMessage()));
+      boolean isDamaged = e instanceof DamagedFolderException of && !of.isOfOtherPando();
+      return refuse(frame, String.valueOf(e.getMessage()), isDamaged);
     }
   }
 
+  private void checkTerm(long term) {
+    if (term < latestTerm) {
+      throw new DataFolderException(
+          "a later leader begins the generation: folder=%s, term=%s, latest=%s"
+              .formatted(path, term, latestTerm));
+    }
+    latestTerm = term;
+  }
+
   /** Says why a folder does not do what it was asked for. */
-  static int refuse(MemorySegment frame, String why) {
+  static int refuse(MemorySegment frame, String why, boolean isDamaged) {
     byte[] text = why.getBytes(StandardCharsets.UTF_8);
     int bytes = Math.min(text.length, Worker.CALL_BYTES_MAX - LogFrame.WHY);
-    frame.set(LONG, LogFrame.WHY_BYTES, bytes);
+    frame.set(INT, LogFrame.WHY_BYTES, bytes);
+    frame.set(INT, LogFrame.DAMAGED, isDamaged ? 1 : 0);
     MemorySegment.copy(MemorySegment.ofArray(text), 0, frame, LogFrame.WHY, bytes);
     return LogFrame.WHY + bytes;
   }
@@ -146,7 +167,7 @@ final class HolderFolder implements AutoCloseable {
   }
 
   private static String kindIn(MemorySegment frame) {
-    int bytes = frame.get(LogFrame.INT, LogFrame.BYTES);
+    int bytes = frame.get(INT, LogFrame.BYTES);
     byte[] name = new byte[bytes];
     MemorySegment.copy(frame, LogFrame.RECORDS, MemorySegment.ofArray(name), 0, bytes);
     return new String(name, StandardCharsets.UTF_8);
@@ -238,7 +259,7 @@ final class HolderFolder implements AutoCloseable {
   private int load(MemorySegment frame) {
     DataFolder its = notBegun();
     long at = frame.get(LONG, LogFrame.PLACE);
-    int bytes = frame.get(LogFrame.INT, LogFrame.BYTES);
+    int bytes = frame.get(INT, LogFrame.BYTES);
     FolderLoad loaded = at == 0 ? beginLoad(its) : load;
     if (loaded == null || at > loadedBytes || (at < loadedBytes && at + bytes != loadedBytes)) {
       throw new IllegalArgumentException(

@@ -21,6 +21,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.journal.DamagedFolderException;
 import pando.journal.DataFolderException;
+import pando.journal.EmptyFolderException;
 import pando.journal.EntryStream;
 
 /**
@@ -28,10 +29,11 @@ import pando.journal.EntryStream;
  * entries of one of them, and has the others get them, too. For one thread.
  *
  * <p>Methods throw a {@link pando.fabric.PandoException} where a holder does not answer, and a
- * {@link DataFolderException} where it has no folder or cannot use it; then the generation has not
- * begun. Constructors throw {@link IllegalStateException} if one was begun since the holders have
- * started: they have to start again. If the entries cannot be read, it is a {@link
- * DamagedFolderException}: a person has to restore the folder, or choose another one.
+ * {@link DataFolderException} where it has no folder, cannot use it, or serves a later leader; then
+ * the generation has not begun. The constructor throws {@link IllegalStateException} if one was
+ * begun since the holders have started: they have to start again. If a folder is damaged, it is a
+ * {@link DamagedFolderException}, and if the one that is named has no entries, an {@link
+ * EmptyFolderException}: a person has to restore the folder, or choose another one.
  */
 public final class HolderFolders implements EntryStream {
   /*
@@ -57,9 +59,7 @@ public final class HolderFolders implements EntryStream {
   private static final long CALL_NANOS_MAX = TimeUnit.HOURS.toNanos(1);
 
   /** In place of the holder whose folder is read. */
-  private static final int NEWEST = -1;
-
-  private static final UUID NO_CLUSTER = new UUID(0, 0);
+  public static final int NEWEST = -1;
 
   private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
 
@@ -82,6 +82,9 @@ public final class HolderFolders implements EntryStream {
   /** The cluster that the folders are of from now on. */
   private final UUID cluster;
 
+  /** The number of the generation that begins. */
+  private final long next;
+
   private record Folder(int holder, UUID cluster, long generation, long entries, boolean isCut) {
     boolean hasEntries() {
       return entries > 0;
@@ -98,6 +101,7 @@ public final class HolderFolders implements EntryStream {
     final MemorySegment frame;
     final Worker worker;
     final HolderCalls calls;
+    final long term;
 
     /** The place of the next piece. */
     long place;
@@ -105,7 +109,8 @@ public final class HolderFolders implements EntryStream {
     /** Whether the last piece, which is empty, was sent for. */
     volatile boolean isDone;
 
-    Requests(Fabric fabric) {
+    Requests(Fabric fabric, long term) {
+      this.term = term;
       this.memory = fabric.register(Worker.CALL_BYTES_MAX);
       this.frame = memory.segment();
       this.worker = fabric.worker(memory);
@@ -116,21 +121,21 @@ public final class HolderFolders implements EntryStream {
     int send(int holder, int kind, long place, MemorySegment bytes) {
       int length = (int) bytes.byteSize();
       MemorySegment.copy(bytes, 0, frame, LogFrame.RECORDS, length);
-      LogFrame.set(frame, kind, LogFrame.NOBODY, place, 0, 0, length);
+      LogFrame.set(frame, kind, LogFrame.NOBODY, place, term, 0, length);
       int response = calls.call(holder);
-      int why = (int) frame.get(LogFrame.LONG, LogFrame.WHY_BYTES);
+      int why = frame.get(LogFrame.INT, LogFrame.WHY_BYTES);
       if (why > 0) {
-        throw refused(holder, kind, frame.asSlice(LogFrame.WHY, why));
+        throw refused(holder, frame.asSlice(LogFrame.WHY, why));
       }
       return response - LogFrame.ANSWER;
     }
 
-    private static PandoException refused(int holder, int kind, MemorySegment why) {
+    private PandoException refused(int holder, MemorySegment why) {
       String text =
           "a memory server's data folder cannot be used: memoryServer=%s, %s"
               .formatted(
                   holder, new String(why.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.UTF_8));
-      return kind == LogFrame.ENTRIES
+      return frame.get(LogFrame.INT, LogFrame.DAMAGED) != 0
           ? new DamagedFolderException(text)
           : new DataFolderException(text);
     }
@@ -142,25 +147,20 @@ public final class HolderFolders implements EntryStream {
   }
 
   /**
-   * Opens the folders, to read the newest one.
+   * Opens the folders.
    *
    * @param kind of the entries
+   * @param last the last generation that is known of the cluster; 0 if there was none
+   * @param from the holder whose folder is read, as a person has named it: the files of the others
+   *     are set aside; {@link #NEWEST} for the newest one
+   * @param begins the id of the cluster that begins with the folder that is named, the same in each
+   *     attempt
+   * @param term grows from leader to leader: what an earlier one asks for is refused
    */
-  public HolderFolders(Fabric fabric, String kind) {
-    this(fabric, kind, NEWEST, NO_CLUSTER);
-  }
-
-  /**
-   * Opens the folder that a person has named, and sets the files of the others aside.
-   *
-   * @param kind of the entries
-   * @param from the holder that has the folder
-   * @param begins the id of the cluster that begins with it, the same in each attempt
-   */
-  public HolderFolders(Fabric fabric, String kind, int from, UUID begins) {
-    this.requests = new Requests(fabric);
-    this.ofReader = new Requests(fabric);
-    this.ofCopier = new Requests(fabric);
+  public HolderFolders(Fabric fabric, String kind, long last, int from, UUID begins, long term) {
+    this.requests = new Requests(fabric, term);
+    this.ofReader = new Requests(fabric, term);
+    this.ofCopier = new Requests(fabric, term);
     this.reader = fabric.sender("pando-generation-reads", () -> unlessFailed(this::readPiece));
     this.copier = fabric.sender("pando-generation-copies", () -> unlessFailed(this::copyPiece));
     try {
@@ -171,6 +171,7 @@ public final class HolderFolders implements EntryStream {
         this.source = newest();
         this.cluster = source.generation == 0 ? UUID.randomUUID() : source.cluster;
         checkAreOfOneCluster();
+        checkIsNotBefore(last);
       } else {
         this.source = open(from, name);
         this.cluster = begins;
@@ -179,6 +180,7 @@ public final class HolderFolders implements EntryStream {
             .filter(holder -> holder != from)
             .forEach(holder -> openEmpty(holder, name));
       }
+      this.next = Math.max(source.generation, last) + 1;
     } catch (Throwable e) {
       Closing.after(e, this::close);
       throw e;
@@ -223,7 +225,7 @@ public final class HolderFolders implements EntryStream {
   /** Checks that there is something to begin with, and that all of it can be read. */
   private void checkHasEntries() {
     if (source.isEmpty()) {
-      throw new DataFolderException(
+      throw new EmptyFolderException(
           "the data folder that the next generation is to begin with has no entries:"
               + " memoryServer="
               + source.holder);
@@ -249,6 +251,16 @@ public final class HolderFolders implements EntryStream {
     }
   }
 
+  private void checkIsNotBefore(long last) {
+    if (source.generation < last) {
+      throw new DataFolderException(
+          ("the data folders have an older generation than the cluster had: start the memory server"
+                  + " that has the newest one, or say which one counts (pando cluster rebuild"
+                  + " --from): found=%s, last=%s")
+              .formatted(source.generation, last));
+    }
+  }
+
   /** Of two folders of a generation, one that was closed in order has everything. */
   private Folder newest() {
     return folders.stream()
@@ -264,11 +276,6 @@ public final class HolderFolders implements EntryStream {
     id.set(LogFrame.LONG, 0, cluster.getMostSignificantBits());
     id.set(LogFrame.LONG, Long.BYTES, cluster.getLeastSignificantBits());
     return id;
-  }
-
-  /** Returns which generation has the entries that are read; 0 if none has. */
-  public long generation() {
-    return source.generation;
   }
 
   /** {@inheritDoc} They are those of one folder, and the others get them. */
@@ -382,8 +389,11 @@ public final class HolderFolders implements EntryStream {
     return entries.value();
   }
 
-  /** Has all folders take what is logged from now on, for a generation. All entries were read. */
-  public void begin(long generation) {
+  /**
+   * Has all folders take what is logged from now on, for the next generation, and returns its
+   * number. All entries were read.
+   */
+  public long begin() {
     if (!isAtEnd) {
       throw new IllegalStateException("not all entries were read");
     }
@@ -392,14 +402,13 @@ public final class HolderFolders implements EntryStream {
       requests.worker.backoff().pause(attempt);
     }
     // The source first: where this ends half-way, it is the newest one, and has everything.
-    begin(source, generation);
-    folders.stream()
-        .filter(folder -> !folder.equals(source))
-        .forEach(each -> begin(each, generation));
+    begin(source);
+    folders.stream().filter(folder -> !folder.equals(source)).forEach(this::begin);
+    return next;
   }
 
-  private void begin(Folder folder, long generation) {
-    int _ = requests.send(folder.holder, LogFrame.BEGIN, generation, idOf(cluster));
+  private void begin(Folder folder) {
+    int _ = requests.send(folder.holder, LogFrame.BEGIN, next, idOf(cluster));
   }
 
   @Override

@@ -39,7 +39,8 @@ import pando.journal.LogFullException;
  *       {@link HolderFolder}. Answer: 1 if a generation was begun with it since the holder started,
  *       else 0 (8); the generation that has its entries (8), entries and removals in its files (8),
  *       the id of the cluster (16), and 1 if its log was not closed in order, else 0 (8). Those
- *       below, but the last, are for open folders.
+ *       below, but the last, are for open folders. In place of the head, each of the five has the
+ *       term of the leader that sends it.
  *   <li>{@link #ENTRIES} answers with the piece of the folder's entries at a place ({@link
  *       EntryBytes}).
  *   <li>{@link #LOAD} has entries that follow replace the folder's: a piece, at its place.
@@ -52,13 +53,14 @@ import pando.journal.LogFullException;
  * <p>Responses to the last five, which are about the data folder:
  *
  * <pre>
- *  0              8
- * +--------------+-----------------------------------+
- * | bytes of why | answer, or why: a text in UTF-8   |
- * +--------------+-----------------------------------+
+ *  0              4         8
+ * +--------------+---------+---------------------------------+
+ * | bytes of why | damaged | answer, or why: a text in UTF-8 |
+ * +--------------+---------+---------------------------------+
  * </pre>
  *
- * <p>If it has a text, the folder could not do what it was asked for.
+ * <p>If it has a text, the folder could not do what it was asked for: damaged is 1 if its files are
+ * not as they were written, else 0.
  */
 final class LogFrame {
   static final int APPEND = 1;
@@ -78,6 +80,7 @@ final class LogFrame {
   static final int EPOCH = 8;
   static final int PLACE = 16;
   static final int HEAD = 24;
+  static final int TERM = HEAD;
   static final int FORCE = 32;
   static final int BYTES = 36;
   static final int SUM = 40;
@@ -102,6 +105,7 @@ final class LogFrame {
 
   // Responses about the data folder.
   static final int WHY_BYTES = 0;
+  static final int DAMAGED = 4;
   static final int WHY = 8;
   static final int ANSWER = WHY;
 

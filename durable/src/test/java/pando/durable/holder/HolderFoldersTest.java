@@ -33,6 +33,7 @@ import pando.index.Seeds;
 import pando.index.bytes.ByteIndex;
 import pando.index.bytes.ByteOptions;
 import pando.index.bytes.ByteSession;
+import pando.journal.DamagedFolderException;
 import pando.journal.DataFolder;
 import pando.journal.DataFolderException;
 import pando.journal.EntryStream;
@@ -49,6 +50,8 @@ class HolderFoldersTest {
   private static final String KIND = "words";
   private static final int SEGMENT_BYTES = 1 << 20;
   private static final ComputeServer ONE = new ComputeServer(1, 1);
+  private static final UUID NO_CLUSTER = new UUID(0, 0);
+  private static final long TERM = 4;
 
   @TempDir private Path folder;
   private final TreeMap<Long, Long> model = new TreeMap<>();
@@ -104,15 +107,19 @@ class HolderFoldersTest {
     }
   }
 
+  /** Opens the folders to begin with the newest one, as a leader. */
+  private static HolderFolders open(Fabric fabric, String kind, long term) {
+    return new HolderFolders(fabric, kind, 0, HolderFolders.NEWEST, NO_CLUSTER, term);
+  }
+
   /** Begins the next generation; returns what it begins with. */
   private Map<Long, Long> begin(long generation) {
     Map<Long, Long> entries = new TreeMap<>();
-    try (HolderFolders folders = new HolderFolders(fabric, KIND)) {
-      assertThat(folders.generation()).isEqualTo(generation - 1);
+    try (HolderFolders folders = open(fabric, KIND, TERM)) {
       while (folders.next()) {
         entries.put(EntryWords.key(folders.key()), EntryWords.value(folders.value()));
       }
-      folders.begin(generation);
+      assertThat(folders.begin()).isEqualTo(generation);
     }
     return entries;
   }
@@ -200,12 +207,12 @@ class HolderFoldersTest {
       made.log().append(record);
       made.setGeneration(UUID.randomUUID(), 1);
     }
-    try (HolderFolders folders = new HolderFolders(fabric, bytes)) {
+    try (HolderFolders folders = open(fabric, bytes, TERM)) {
       assertThat(folders.next()).isTrue();
       assertThat(folders.key().mismatch(key)).isEqualTo(-1);
       assertThat(folders.value().mismatch(value)).isEqualTo(-1);
       assertThat(folders.next()).isFalse();
-      folders.begin(2);
+      folders.begin();
     }
     end();
     try (DataFolder copied = DataFolder.open(folder.resolve("0"), bytes, LogOptions.defaults());
@@ -232,7 +239,8 @@ class HolderFoldersTest {
         load.finish();
       }
     }
-    try (NextGeneration next = NextGeneration.ofNewestFolder(fabric, options, 0)) {
+    try (NextGeneration next =
+        new NextGeneration(fabric, options, 0, NextGeneration.NEWEST, NO_CLUSTER, TERM)) {
       next.begin(options.createAt(fabric, ONE.number()));
     }
     try (Fabric heir = pool.attach(new ComputeServer(ONE.number(), 2), 8208)) {
@@ -262,7 +270,7 @@ class HolderFoldersTest {
     Files.move(early, folder.resolve("0"));
     start();
     // An attempt that ends half-way does not make the cut folder whole.
-    new HolderFolders(fabric, KIND).close();
+    open(fabric, KIND, TERM).close();
     restart();
     assertThat(begin(3)).isEqualTo(model);
   }
@@ -280,9 +288,9 @@ class HolderFoldersTest {
 
   @Test
   void shouldTakeNothingBeforeTheFolderHasBegun() {
-    try (HolderFolders opened = new HolderFolders(fabric, KIND);
+    try (HolderFolders opened = open(fabric, KIND, TERM);
         HeldLog log = HeldLog.begin(fabric, ONE, _ -> false, () -> {})) {
-      assertThat(opened.generation()).isZero();
+      assertThat(opened.next()).isFalse();
       RecordBuilder record = new RecordBuilder().putWord(1, 10);
       log.reserve(record.bytes());
       long place = log.append(record);
@@ -303,16 +311,50 @@ class HolderFoldersTest {
     begin(1);
     change(new SplittableRandom(Seeds.of(8206)), 20_000);
     restart();
-    try (HolderFolders first = new HolderFolders(fabric, KIND)) {
+    try (HolderFolders first = open(fabric, KIND, TERM)) {
       for (int i = 0; i < 300; i++) {
         assertThat(first.next()).isTrue();
       }
     }
-    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+    assertThatThrownBy(() -> open(fabric, KIND, TERM))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("has begun");
     restart();
     assertThat(begin(2)).isEqualTo(model);
+  }
+
+  /** It stood still while the next one began to read; what it asks for is no damage. */
+  @Test
+  void shouldRefuseAnEarlierLeader() {
+    begin(1);
+    change(new SplittableRandom(Seeds.of(8210)), 1_000);
+    restart();
+    try (HolderFolders earlier = open(fabric, KIND, TERM);
+        HolderFolders later = open(fabric, KIND, TERM + 1)) {
+      assertThat(later.next()).isTrue();
+      assertThatThrownBy(earlier::next)
+          .isInstanceOf(DataFolderException.class)
+          .hasMessageContaining("term=4, latest=5");
+      assertThatThrownBy(() -> open(fabric, KIND, TERM)).hasMessageContaining("a later leader");
+      int entries = 1;
+      while (later.next()) {
+        entries++;
+      }
+      assertThat(entries).isEqualTo(model.size());
+      assertThat(later.begin()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shouldCallAFolderDamagedThatIsFoundSoWhenItIsOpened() throws Exception {
+    begin(1);
+    change(new SplittableRandom(Seeds.of(8211)), 100);
+    end();
+    Files.writeString(folder.resolve("0/manifest"), "no manifest");
+    start();
+    assertThatThrownBy(() -> open(fabric, KIND, TERM))
+        .isInstanceOf(DamagedFolderException.class)
+        .hasMessageContaining("memoryServer=0");
   }
 
   @Test
@@ -329,7 +371,7 @@ class HolderFoldersTest {
     Files.move(folder.resolve("0"), folder.resolve("0-kept"));
     Files.move(other, folder.resolve("0"));
     start();
-    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+    assertThatThrownBy(() -> open(fabric, KIND, TERM))
         .isInstanceOf(DataFolderException.class)
         .hasMessageContaining("different clusters");
   }
@@ -347,7 +389,7 @@ class HolderFoldersTest {
     Files.move(folder.resolve("0"), folder.resolve("0-kept"));
     Files.move(backup, folder.resolve("0"));
     start();
-    assertThatThrownBy(() -> new HolderFolders(fabric, KIND))
+    assertThatThrownBy(() -> open(fabric, KIND, TERM))
         .isInstanceOf(DataFolderException.class)
         .hasMessageContaining("different clusters");
   }
@@ -436,14 +478,14 @@ class HolderFoldersTest {
     end();
     Files.move(folder.resolve("1"), folder.resolve("1-kept"));
     start();
-    try (HolderFolders folders = new HolderFolders(fabric, KIND)) {
+    try (HolderFolders folders = open(fabric, KIND, TERM)) {
       Files.createDirectories(folder.resolve("1/sorted-1.new/taken"));
       assertThatThrownBy(
               () -> {
                 while (folders.next()) {
                   // All are read.
                 }
-                folders.begin(2);
+                folders.begin();
               })
           .isInstanceOf(DataFolderException.class)
           .hasMessageContaining("memoryServer=1")
@@ -507,7 +549,7 @@ class HolderFoldersTest {
   void shouldRefuseAnotherKindAndHoldersWithoutAFolder() {
     begin(1);
     restart();
-    assertThatThrownBy(() -> new HolderFolders(fabric, "byte-strings"))
+    assertThatThrownBy(() -> open(fabric, "byte-strings", TERM))
         .isInstanceOf(DataFolderException.class)
         .hasMessageContaining("another kind");
     List<LogService> bare = new ArrayList<>(List.of(new LogService(), new LogService()));
@@ -518,7 +560,7 @@ class HolderFoldersTest {
                     .withBytesPerServer(16 << 20)
                     .withHandlers(List.of(new Each(bare))));
         Fabric its = other.attach(ONE, 8204)) {
-      assertThatThrownBy(() -> new HolderFolders(its, KIND)).hasMessageContaining("no data folder");
+      assertThatThrownBy(() -> open(its, KIND, TERM)).hasMessageContaining("no data folder");
     }
   }
 }

@@ -163,6 +163,11 @@ public abstract class FabricBase implements Fabric {
   }
 
   @Override
+  public final boolean hasFenced(int number) {
+    return fenced.get(number) > 0;
+  }
+
+  @Override
   public final synchronized void close() {
     StackRoom.WORDS.check();
     if (closed) {

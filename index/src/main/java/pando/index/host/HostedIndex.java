@@ -512,6 +512,15 @@ public abstract class HostedIndex<S extends HostedServer, W extends GatedWorker>
     return members.servers();
   }
 
+  /**
+   * Returns one of the compute servers of this process.
+   *
+   * @throws IllegalStateException if all were taken out
+   */
+  protected final S anyServer() {
+    return members.first();
+  }
+
   final IndexOptions options() {
     return options;
   }

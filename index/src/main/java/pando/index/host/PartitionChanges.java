@@ -322,9 +322,18 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
     change(opened -> {
       begin(opened);
       checkElsewhere(lost);
+      checkFenced(lost);
       index.buryServer(opened, lost);
       return true;
     });
+  }
+
+  /** Checks that a burial does not unlock what a compute server that lives goes on to change. */
+  private void checkFenced(int lost) {
+    if (index.fabric().capabilities().fences() && !index.fabric().hasFenced(lost)) {
+      throw new IllegalStateException(
+          "fence the compute server by this fabric before it is buried: lost=" + lost);
+    }
   }
 
   private void checkElsewhere(int lost) {

@@ -3,6 +3,7 @@ package pando.sim.fabric;
 import java.util.random.RandomGenerator;
 import pando.fabric.ComputeServer;
 import pando.fabric.FenceFailedException;
+import pando.sim.ClusterOptions;
 import pando.sim.ComputeServerCrash;
 import pando.sim.fault.Fault;
 import pando.sim.network.Faults;
@@ -20,6 +21,7 @@ public final class ComputeHost {
   private final Faults faults;
   private final RandomGenerator random;
   private final double yieldShare;
+  private final int crashesMax;
   private final Fencer fencer;
   private final FabricIdentity identity;
   private boolean crashed;
@@ -29,15 +31,16 @@ public final class ComputeHost {
    * Creates a machine.
    *
    * @param number of the compute server
-   * @param yieldShare share of the transitions of a local lock or cache at which a client yields
+   * @param options of the cluster
    * @param fencer by which another compute server fences this one
    */
   public ComputeHost(
-      int number, Simulation simulation, Faults faults, double yieldShare, Fencer fencer) {
+      int number, Simulation simulation, Faults faults, ClusterOptions options, Fencer fencer) {
     this.number = number;
     this.simulation = simulation;
     this.faults = faults;
-    this.yieldShare = yieldShare;
+    this.yieldShare = options.yieldShare();
+    this.crashesMax = options.crashesMax();
     this.fencer = fencer;
     this.identity = new FabricIdentity(simulation, new ComputeServer(number, 1), false);
     this.random = simulation.fork();
@@ -119,7 +122,7 @@ public final class ComputeHost {
       }
       return sender.isCrashed();
     }
-    crashed = faults.strikes(Fault.CRASH_COMPUTE);
+    crashed = faults.strikes(Fault.CRASH_COMPUTE, crashesMax);
     return crashed;
   }
 

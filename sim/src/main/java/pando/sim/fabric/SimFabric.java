@@ -183,6 +183,11 @@ public final class SimFabric implements Fabric {
     fenced[computeServer] = Math.max(fenced[computeServer], leastEpoch);
   }
 
+  @Override
+  public boolean hasFenced(int computeServer) {
+    return fenced[computeServer] > 0;
+  }
+
   /** Does nothing: the pool ends with its cluster. */
   @Override
   public void close() {}

@@ -58,8 +58,9 @@ public enum Fault {
   /** No memory server has a chunk left for a while. Its probability is per allocation. */
   FULL_POOL(0.2, 2_000_000),
   /**
-   * A compute server dies at a verb, or in the middle of a list. Once in a run, but for processes
-   * that have names of their own.
+   * A compute server dies at a verb, or in the middle of a list. Machines do as often as {@link
+   * pando.sim.ClusterOptions#crashesMax} says, and processes that have names of their own again and
+   * again.
    */
   CRASH_COMPUTE(0.0005, 0),
   /** A memory server dies and comes back with its memory. Once in a run. */

@@ -36,8 +36,12 @@ public final class Faults {
 
   /** Decides whether a fault strikes, and counts it. */
   public boolean strikes(Fault fault) {
-    boolean struck = counts.getOrDefault(fault, 0) > 0;
-    return !(struck && fault.strikesOnce()) && strikesAgain(fault);
+    return strikes(fault, fault.strikesOnce() ? 1 : Integer.MAX_VALUE);
+  }
+
+  /** As {@link #strikes(Fault)}, of a fault that strikes so many times at most. */
+  public boolean strikes(Fault fault, int most) {
+    return counts.getOrDefault(fault, 0) < most && strikesAgain(fault);
   }
 
   /** As {@link #strikes}, also of a fault that strikes once, and has struck. */

@@ -25,7 +25,15 @@ class SimFabricTest extends FabricContract {
     cluster =
         new Cluster(
             new ClusterOptions(
-                2, options, true, network(), ClusterModel.defaults(), Set.of(), 0, options.seed()));
+                2,
+                options,
+                true,
+                network(),
+                ClusterModel.defaults(),
+                Set.of(),
+                1,
+                0,
+                options.seed()));
     return cluster.fabric(0);
   }
 
