@@ -226,8 +226,7 @@ public final class ClusterState {
       throw new ClusterException(
           "the cluster has no data folders to begin with: log=%s".formatted(log));
     }
-    Rebuild asked =
-        from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
+    Rebuild asked = from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
     if (from != Rebuild.NEWEST && !hasFolder(from, config.isPresent())) {
       throw new ClusterException(
           ("no generation could begin with it, as memory server %s has no data folder, or does not"

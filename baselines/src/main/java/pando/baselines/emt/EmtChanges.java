@@ -93,9 +93,7 @@ final class EmtChanges extends EmtTree {
   /** Returns whether a key may be added behind all others: greater than they, and of the tree. */
   boolean isBehindAll(long key) {
     int count = EmtNode.count(dram, leaf());
-    return isAtEdge(false)
-        && key <= get(EmtHeader.HIGH)
-        && (count == 0 || key(count - 1) < key);
+    return isAtEdge(false) && key <= get(EmtHeader.HIGH) && (count == 0 || key(count - 1) < key);
   }
 
   /** Adds an entry to the leaf that was found last. There are enough free nodes. */

@@ -15,7 +15,8 @@ final class EmtContext extends WorkerContext {
 
   EmtContext(EmtServer server, Fabric fabric, int session) {
     LocalMemory memory = new LocalMemory();
-    this.scratch = memory.region(Math.max(EmtHeader.BYTES, (long) server.memoryServers * Long.BYTES));
+    this.scratch =
+        memory.region(Math.max(EmtHeader.BYTES, (long) server.memoryServers * Long.BYTES));
     super(fabric, memory);
     this.server = server;
     this.calls = new TreeCalls(server, worker, message, session);

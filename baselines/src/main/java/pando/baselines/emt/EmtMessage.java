@@ -140,9 +140,7 @@ final class EmtMessage {
   static void checkRequest(long operation, int bytes) {
     boolean isOwn = operation >= FLOOR && operation <= DROP;
     boolean fits =
-        isOwn
-            ? fits((int) operation, bytes)
-            : bytes == requestBytes(Operation.of(operation));
+        isOwn ? fits((int) operation, bytes) : bytes == requestBytes(Operation.of(operation));
     if (!fits) {
       throw new IllegalArgumentException(
           "request of the wrong length: operation=" + operation + ", bytes=" + bytes);

@@ -149,7 +149,9 @@ class EmtTree {
     return down ? EmtNode.low(dram, leaf) : EmtNode.high(dram, leaf);
   }
 
-  /** Returns whether the leaf that was found last is the tree's last one, or {@code down} its first. */
+  /**
+   * Returns whether the leaf that was found last is the tree's last one, or {@code down} its first.
+   */
   final boolean isAtEdge(boolean down) {
     long fence = fence(down);
     return fence == get(down ? EmtHeader.LOW : EmtHeader.HIGH)

@@ -23,7 +23,8 @@ final class FreeNodes {
     if (wanted > Math.max(count(), 0)) {
       return false;
     }
-    // Without its mark, a node is not taken for another free one if a damaged link leads back to it.
+    // Without its mark, a node is not taken for another free one if a damaged link leads back to
+    // it.
     int found = 0;
     for (long at = first(); found < wanted && isFree(at); at = next(at)) {
       EmtNode.setMark(tree.dram, GlobalAddress.offset(at), EmtNode.NO_MARK);

@@ -166,8 +166,7 @@ class EmtDamageTest {
     }
     long high = Long.MAX_VALUE;
     for (int level = path.length - 1; level >= 0; level--) {
-      EmtNode.format(
-          pool.dram, path[level], addressOf(path[level]), level, Long.MIN_VALUE, high);
+      EmtNode.format(pool.dram, path[level], addressOf(path[level]), level, Long.MIN_VALUE, high);
       long child = level == 0 ? 0 : addressOf(path[level - 1]);
       layout.insert(pool.dram, path[level], 0, Long.MIN_VALUE, child);
       for (int rank = 1; rank < layout.capacity(); rank++) {

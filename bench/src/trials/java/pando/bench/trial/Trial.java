@@ -239,7 +239,7 @@ public final class Trial extends RecordedTrial {
   /** Has a process bury a compute server that is lost, or another one join in its place. */
   private void replace(int server, int host) {
     RangeIndex near = indexOn(host);
-    if (near != null && near.fabric().hasFenced(server) && random.nextBoolean()) {
+    if (near != null && random.nextBoolean()) {
       boolean isDone = isDone("burial of compute server " + server, () -> near.bury(server));
       if (!isDone || (!options.isPartitioned() && random.nextBoolean())) {
         if (isDone) {
@@ -321,7 +321,9 @@ public final class Trial extends RecordedTrial {
     return living;
   }
 
-  /** Gives the ranges of compute servers that a process had added before it was lost to neighbours. */
+  /**
+   * Gives the ranges of compute servers that a process had added before it was lost to neighbours.
+   */
   private void takeOverAdded() {
     boolean found = !living().isEmpty();
     while (found) {

@@ -72,8 +72,7 @@ public final class AnsweredCalls {
       known =
           workers.compute(
               place,
-              (_, last) ->
-                  last == null || last.process != process ? new Workers(process) : last);
+              (_, last) -> last == null || last.process != process ? new Workers(process) : last);
     }
     return known.callers.computeIfAbsent(worker, _ -> new Caller());
   }
@@ -133,8 +132,8 @@ public final class AnsweredCalls {
      * Repeats the answer to the request that came last, if this is the same.
      *
      * @param at where the name is in the message
-     * @return its length, 0 if there is none: the request was not executed, and never will be, or its
-     *     worker has given it up
+     * @return its length, 0 if there is none: the request was not executed, and never will be, or
+     *     its worker has given it up
      */
     public int repeat(MemorySegment message, long at) {
       if (Words.get(message, at + NUMBER) != number) {
