@@ -226,6 +226,7 @@ public final class ClusterState {
       throw new ClusterException(
           "the cluster has no data folders to begin with: log=%s".formatted(log));
     }
+    Rebuild asked = from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
     if (from != Rebuild.NEWEST && !hasFolder(from, config.isPresent())) {
       throw new ClusterException(
           ("no generation could begin with it, as memory server %s has no data folder, or does not"
@@ -239,7 +240,7 @@ public final class ClusterState {
                   + " have its entries already; its own files are then in replaced-by-... there")
               .formatted(before, from));
     }
-    return from == Rebuild.NEWEST ? Rebuild.NONE : Rebuild.from(from, memoryServers);
+    return asked;
   }
 
   /**

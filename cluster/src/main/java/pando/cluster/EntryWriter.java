@@ -19,7 +19,7 @@ final class EntryWriter {
   static final int NO_STRING = -1;
 
   static final byte MAGIC = 'P';
-  static final byte VERSION = 2;
+  static final byte VERSION = 3;
   static final int TEXT_BYTES_MAX = 1 << 12;
 
   private static final int BYTES_FIRST = 1 << 10;

@@ -38,9 +38,8 @@ final class FencedHere {
       return true;
     }
     try {
-      if (!PlantedClusterBug.FENCE_SKIPPED) {
-        fabric.fence(fence.server(), fence.leastEpoch(), this::isLost);
-      }
+      long least = PlantedClusterBug.FENCE_SKIPPED ? 1 : fence.leastEpoch();
+      fabric.fence(fence.server(), least, this::isLost);
     } catch (FenceFailedException e) {
       LOG.log(Level.WARNING, "will be tried again: " + fence, e);
       return false;

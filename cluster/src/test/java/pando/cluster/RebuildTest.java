@@ -228,6 +228,9 @@ class RebuildTest {
     assertThatThrownBy(() -> cluster.state.askForRebuild(0))
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("memory server 0 has no data folder");
+    assertThatThrownBy(() -> cluster.state.askForRebuild(7))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("memoryServer=7");
     assertThat(cluster.state.rebuild()).isEqualTo(Rebuild.NONE);
     cluster.change(cluster.startCompute("orca", LogMode.MEMORY), random);
   }

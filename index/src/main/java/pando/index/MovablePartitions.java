@@ -102,12 +102,15 @@ public interface MovablePartitions {
    *
    * <p>The lost one must be unable to change anything any more, and to answer from its caches:
    * {@linkplain pando.fabric.Fabric#fence fence} it by this index's fabric, and let its lease run
-   * out, before. Nothing here checks that.
+   * out, before. That there was such a fence is checked, where the fabric has fences; nothing else
+   * is.
    *
    * @param lost the compute server that is lost
    * @param heir the compute server that gets its range
    * @throws IllegalArgumentException if the lost one lives in this process, the heir in another, or
    *     the heir's range lies elsewhere
+   * @throws IllegalStateException if this index's fabric has fences, and has not fenced the lost
+   *     one
    */
   void takeOver(int lost, int heir);
 

@@ -71,7 +71,8 @@ public interface RangeIndex extends Partitioned {
    *
    * @throws IllegalArgumentException if the compute server lives in this process
    * @throws IllegalStateException if the index is closed, has no compute server in this process, or
-   *     has a fabric with fences that has not fenced the compute server
+   *     has a fabric with fences that has not fenced the compute server; in DEFT also if its process
+   *     lives
    */
   default void bury(int computeServer) {}
 

@@ -179,7 +179,7 @@ final class DeftBurial {
       long address = ChildPointer.address(children.pointers[index]);
       long head = heads + (long) turn * HEAD;
       if (level == 0 && sums && isLocked(words + (long) turn * Long.BYTES)) {
-        repairChecksum(address);
+        mendChecksum(address);
       }
       covered = mend(address, head, level, children.keys[index], children.highOf(index));
       index++;
@@ -229,7 +229,7 @@ final class DeftBurial {
   }
 
   /** Writes the checksum of a leaf that is locked. */
-  private void repairChecksum(long address) {
+  private void mendChecksum(long address) {
     worker.read(address, node, nodeBytes);
     nodes.write(node);
   }

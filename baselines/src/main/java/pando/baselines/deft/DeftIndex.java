@@ -20,7 +20,7 @@ import pando.index.pool.PoolChange;
 public final class DeftIndex extends HostedIndex<DeftServer, DeftWorker> {
   private final DeftOptions options;
   private final DeftValidation validation;
-  private final Drains drains = new Drains();
+  final Drains drains = new Drains();
   private final int first;
   private final int count;
 

@@ -491,7 +491,7 @@ final class DeftNodes implements BLinkNodes {
    * list may have been cut between a part and the checksum; then no session could use the node any
    * more.
    */
-  void repairChecksum(DeftNodeLocks locks) {
+  void mendChecksum(DeftNodeLocks locks) {
     if (changed != GlobalAddress.NULL) {
       locks.untilDone(worker, "a change", changed, () -> writeChecksum(locks));
     }

@@ -106,7 +106,7 @@ final class DeftWorker extends HostedWorker {
   @Override
   protected void complete() {
     splits.complete();
-    nodes.repairChecksum(locks);
+    nodes.mendChecksum(locks);
   }
 
   private boolean store(Request wanted) {

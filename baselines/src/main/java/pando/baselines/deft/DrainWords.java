@@ -290,10 +290,20 @@ final class DrainWords extends WorkerContext {
     if (!isAway(number)) {
       // Before others are written, which are laid out in the same place.
       long process = joinedWord(number) >>> ROUND_BITS;
+      checkIsGone(number, process);
       ask(WITH_BURIAL);
       // One that is under way would not mend nodes, and one that was given up need not wait.
       writeDrain(round(), where(), ENDED);
       leaveAllOf(process);
+    }
+  }
+
+  /** One that lives goes on to change what is taken for lost, as when it is a successor. */
+  private void checkIsGone(int number, long process) {
+    if (!fabric.isGone(process) && process != fabric.process()) {
+      throw new IllegalStateException(
+          "fence the process of the compute server by this fabric before it is buried:"
+              + " computeServer=%s, process=%s".formatted(number, process));
     }
   }
 

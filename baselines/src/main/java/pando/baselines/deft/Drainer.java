@@ -211,6 +211,7 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
   // As one of those that have joined.
 
   private void takePart(DrainWords words) {
+    noteGivenUp(words);
     if (drains.areRefused()) {
       words.sayRefused(first, count);
       // The one that leads may have read before that this process is quiet.
@@ -221,7 +222,6 @@ final class Drainer extends HostedTask<DrainWords, SxLocks> {
     }
     endQuiet(words);
     if (!words.isUnderWay()) {
-      noteGivenUp(words);
       if (!words.isBurialAsked()) {
         open();
       }

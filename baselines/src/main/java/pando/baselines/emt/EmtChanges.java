@@ -47,7 +47,7 @@ final class EmtChanges extends EmtTree {
   }
 
   @Override
-  void pass(int level, long node, int rank) {
+  void note(int level, long node, int rank) {
     path[level] = node;
     ranks[level] = rank;
   }
@@ -68,7 +68,7 @@ final class EmtChanges extends EmtTree {
 
   /**
    * Returns how many free nodes it takes to add an entry to the leaf that was found last, -1 if a
-   * node that would be split is damaged.
+   * node that would be split is damaged, or a root to be split that has the greatest level.
    */
   int nodesToInsert() {
     path[0] = leaf();
@@ -80,7 +80,20 @@ final class EmtChanges extends EmtTree {
       }
       level++;
     }
-    return level > rootLevel() ? level + 1 : level;
+    if (level <= rootLevel()) {
+      return level;
+    }
+    if (level == Catalogue.LEVELS_MAX) {
+      setDamaged(path[level - 1]);
+      return -1;
+    }
+    return level + 1;
+  }
+
+  /** Returns whether a key may be added behind all others: greater than they, and of the tree. */
+  boolean isBehindAll(long key) {
+    int count = EmtNode.count(dram, leaf());
+    return isAtEdge(false) && key <= get(EmtHeader.HIGH) && (count == 0 || key(count - 1) < key);
   }
 
   /** Adds an entry to the leaf that was found last. There are enough free nodes. */
@@ -122,7 +135,7 @@ final class EmtChanges extends EmtTree {
     long root = free.take(level, low, get(EmtHeader.HIGH));
     layout.insert(dram, root, 0, low, EmtHeader.rootAddress(get(EmtHeader.ROOT)));
     setRoot(root, level);
-    pass(level, root, 0);
+    note(level, root, 0);
   }
 
   private void setRoot(long root, int level) {

@@ -11,11 +11,12 @@ final class EmtContext extends WorkerContext {
   final TreeNodes nodes;
 
   /** Where the header of a tree starts, or a word for each memory server. */
-  final long local;
+  final long scratch;
 
   EmtContext(EmtServer server, Fabric fabric, int session) {
     LocalMemory memory = new LocalMemory();
-    this.local = memory.region(Math.max(EmtHeader.BYTES, (long) server.memoryServers * Long.BYTES));
+    this.scratch =
+        memory.region(Math.max(EmtHeader.BYTES, (long) server.memoryServers * Long.BYTES));
     super(fabric, memory);
     this.server = server;
     this.calls = new TreeCalls(server, worker, message, session);
@@ -24,7 +25,7 @@ final class EmtContext extends WorkerContext {
 
   /** Returns which tree has which keys. */
   Ranges ranges() {
-    return server.ranges(worker, local);
+    return server.ranges(worker, scratch);
   }
 
   /** A session of EMT-D holds no lock. */

@@ -3,7 +3,6 @@ package pando.baselines.emt;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.locks.StampedLock;
-import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.server.CallHandler;
 import pando.index.bugs.PlantedBug;
@@ -59,13 +58,17 @@ public final class EmtHandler implements CallHandler {
     if (!EmtMessage.isNamed(operation)) {
       return read(latch, server, dram, message, operation);
     }
+    // A request that names no tree is not worth remembering.
+    if (header(server, dram, message) == 0) {
+      return corrupt(message, address);
+    }
     AnsweredCalls.Caller caller = answered.caller(server, message, EmtMessage.NAME);
     // A repeated request waits for the first one.
     synchronized (caller) {
       if (caller.isNext(message, EmtMessage.NAME) || PlantedBug.EMT_RUNS_TWICE) {
         return caller.keep(message, change(latch, server, dram, message, requestBytes));
       }
-      return caller.repeat(message);
+      return caller.repeat(message, EmtMessage.NAME);
     }
   }
 
@@ -135,9 +138,8 @@ public final class EmtHandler implements CallHandler {
       }
       count = tree.copy(next, to, down, message, count, (int) rows);
       long fence = tree.fence(down);
-      ends = down ? fence <= to : fence >= to;
-      ends |= fence == tree.get(down ? EmtHeader.LOW : EmtHeader.HIGH);
-      next = down ? fence - 1 : fence + 1;
+      ends = tree.isAtEdge(down) || (down ? fence <= to : fence >= to);
+      next = ends ? next : tree.beyond(down);
     }
     // What stands before a damaged node is returned, and the next request finds that.
     if (!whole && count == 0) {
@@ -171,7 +173,7 @@ public final class EmtHandler implements CallHandler {
       return take(tree, message);
     } else if (operation == EmtMessage.DROP) {
       tree.drop();
-      return status(message, EmtMessage.FOUND);
+      return status(message, EmtMessage.DONE);
     }
     return write(tree, message, Operation.of(operation));
   }
@@ -215,24 +217,38 @@ public final class EmtHandler implements CallHandler {
     }
     for (int i = 0; i < count; i++) {
       int at = EmtMessage.LOADED + i * EmtMessage.ENTRY_BYTES;
-      if (!tree.descend(get(message, at))) {
+      long key = get(message, at);
+      if (!tree.descend(key)) {
         return corrupt(message, tree.damaged());
       }
-      tree.insert(get(message, at), get(message, at + Long.BYTES));
+      // Only so are there enough nodes: one that others follow would be split in the middle.
+      if (!tree.isBehindAll(key)) {
+        throw new IllegalArgumentException(
+            "keys to load do not ascend, or are not above those of the tree: key=%s, number=%s"
+                .formatted(key, i));
+      }
+      if (tree.nodesToInsert() < 0) {
+        return corrupt(message, tree.damaged());
+      }
+      tree.insert(key, get(message, at + Long.BYTES));
     }
-    return status(message, EmtMessage.FOUND);
+    return status(message, EmtMessage.DONE);
   }
 
   private static int give(EmtChanges tree, MemorySegment message, int count) {
     for (int i = 0; i < count; i++) {
       long address = get(message, EmtMessage.NAMED_BYTES + i * Long.BYTES);
-      if (!tree.isHere(address)) {
+      if (!tree.free().accept(address)) {
+        // The caller frees all of them.
+        for (int accepted = i; accepted > 0; accepted--) {
+          long _ = tree.free().takeOne();
+        }
         throw new IllegalArgumentException(
-            "not a node of this memory server: address=" + GlobalAddress.toString(address));
+            "not a node of this memory server, or free already: address="
+                + GlobalAddress.toString(address));
       }
-      tree.free().add(GlobalAddress.offset(address));
     }
-    return status(message, EmtMessage.FOUND);
+    return status(message, EmtMessage.DONE);
   }
 
   private static int take(EmtChanges tree, MemorySegment message) {
@@ -246,7 +262,7 @@ public final class EmtHandler implements CallHandler {
       set(message, EmtMessage.LIST + count * Long.BYTES, address);
       count++;
     }
-    set(message, EmtMessage.STATUS, EmtMessage.FOUND);
+    set(message, EmtMessage.STATUS, EmtMessage.DONE);
     set(message, EmtMessage.COUNT, count);
     return EmtMessage.LIST + count * Long.BYTES;
   }
@@ -271,14 +287,10 @@ public final class EmtHandler implements CallHandler {
   private static long header(int server, MemorySegment dram, MemorySegment message) {
     long address = get(message, EmtMessage.TREE);
     long offset = GlobalAddress.offset(address);
-    boolean here =
-        GlobalAddress.server(address) == server
-            && !GlobalAddress.isSwizzled(address)
-            && !GlobalAddress.isOnChip(address)
-            && offset % Long.BYTES == 0
-            && offset >= Fabric.CATALOGUE_BYTES
-            && offset <= dram.byteSize() - EmtHeader.BYTES;
-    return here && EmtHeader.isWhole(dram, offset, address) ? offset : 0;
+    return EmtTree.isHere(dram, server, address, EmtHeader.BYTES)
+            && EmtHeader.isWhole(dram, offset, address)
+        ? offset
+        : 0;
   }
 
   private static long get(MemorySegment message, int field) {

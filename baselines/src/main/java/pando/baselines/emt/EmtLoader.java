@@ -2,7 +2,6 @@ package pando.baselines.emt;
 
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
-import pando.fabric.PoolFullException;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
@@ -111,26 +110,19 @@ final class EmtLoader implements Loader {
 
   /** Allocates the header and the root of a tree. */
   private void begin(int tree) {
-    long header = allocate(tree);
+    long header = nodes.allocate(tree);
     try {
-      roots[tree] = allocate(tree);
+      roots[tree] = nodes.allocate(tree);
     } catch (Throwable e) {
-      freeAfter(header, e);
+      Closing.after(e, () -> free(header));
       throw e;
     }
     headers[tree] = header;
     begun = tree + 1;
   }
 
-  private long allocate(int memoryServer) {
-    long node = server.allocator.allocate(worker, message, memoryServer);
-    if (GlobalAddress.server(node) == memoryServer) {
-      return node;
-    }
+  private void free(long node) {
     server.allocator.free(worker, message, node);
-    throw new PoolFullException(
-        "no room for a tree at a memory server (use larger ones): server=%s, capacityBytes=%s"
-            .formatted(memoryServer, server.places.dramBytes(memoryServer)));
   }
 
   /** Writes a tree without entries. */
@@ -181,28 +173,9 @@ final class EmtLoader implements Loader {
   public void abandon(Throwable failure) {
     while (begun > 0) {
       long header = headers[--begun];
-      if (begun < written) {
-        dropAfter(header, failure);
-      } else {
-        freeAfter(roots[begun], failure);
-      }
-      freeAfter(header, failure);
-    }
-  }
-
-  private void dropAfter(long tree, Throwable failure) {
-    try {
-      nodes.drop(tree);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
-    }
-  }
-
-  private void freeAfter(long node, Throwable failure) {
-    try {
-      server.allocator.free(worker, message, node);
-    } catch (RuntimeException e) {
-      failure.addSuppressed(e);
+      long root = roots[begun];
+      Runnable rest = begun < written ? () -> nodes.drop(header) : () -> free(root);
+      Closing.after(failure, rest, () -> free(header));
     }
   }
 

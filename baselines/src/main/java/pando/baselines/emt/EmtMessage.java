@@ -69,6 +69,9 @@ final class EmtMessage {
   /** Nothing was done: a node is damaged. */
   static final long CORRUPT = 4;
 
+  /** Done, where no key is asked for. */
+  static final long DONE = 5;
+
   static final int OPERATION = 0;
   static final int TREE = 8;
   static final int KEY = 16;
@@ -130,26 +133,30 @@ final class EmtMessage {
   }
 
   /**
-   * Checks the length of a request.
+   * Checks the operation and the length of a request.
    *
-   * @throws IllegalArgumentException if it is another
+   * @throws IllegalArgumentException if there is no such operation, or its length is another
    */
   static void checkRequest(long operation, int bytes) {
-    int extra = bytes - NAMED_BYTES;
+    boolean isOwn = operation >= FLOOR && operation <= DROP;
     boolean fits =
-        switch ((int) operation) {
-          case (int) FLOOR, (int) CEILING -> bytes == GET_BYTES;
-          case (int) SCAN, (int) SCAN_DOWN -> bytes == SCAN_BYTES;
-          case (int) LOAD -> extra >= Long.BYTES && extra % ENTRY_BYTES == Long.BYTES;
-          case (int) GIVE -> extra >= 0 && extra % Long.BYTES == 0;
-          case (int) TAKE -> extra == Long.BYTES;
-          case (int) DROP -> extra == 0;
-          default -> bytes == requestBytes(Operation.of(operation));
-        };
+        isOwn ? fits((int) operation, bytes) : bytes == requestBytes(Operation.of(operation));
     if (!fits) {
       throw new IllegalArgumentException(
           "request of the wrong length: operation=" + operation + ", bytes=" + bytes);
     }
+  }
+
+  private static boolean fits(int own, int bytes) {
+    int extra = bytes - NAMED_BYTES;
+    return switch (own) {
+      case (int) FLOOR, (int) CEILING -> bytes == GET_BYTES;
+      case (int) SCAN, (int) SCAN_DOWN -> bytes == SCAN_BYTES;
+      case (int) LOAD -> extra >= Long.BYTES && extra % ENTRY_BYTES == Long.BYTES;
+      case (int) GIVE -> extra >= 0 && extra % Long.BYTES == 0;
+      case (int) TAKE -> extra == Long.BYTES;
+      default -> extra == 0;
+    };
   }
 
   /** Returns the bytes of the request for an operation of a session. */

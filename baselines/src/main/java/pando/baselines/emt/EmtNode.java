@@ -7,7 +7,7 @@ import pando.fabric.memory.Words;
  * The bytes of a node.
  *
  * <pre>
- *   0  mark 8      ~ its address; of a node on the free list, its address
+ *   0  mark 8      ~ its address; of a node on the free list, its address; 0 if it is taken
  *   8  count 4 | level 4
  *  16  low 8       its least key
  *  24  high 8      its greatest key
@@ -30,6 +30,9 @@ final class EmtNode {
   static final int BYTES_MAX = 4096;
 
   static final int LINK = 32;
+
+  /** In place of the mark of a node that is in no tree and on no free list. */
+  static final long NO_MARK = 0;
 
   private static final int MARK = 0;
   private static final int COUNT = 8;
@@ -69,8 +72,12 @@ final class EmtNode {
 
   /** Marks a node as one of the free list. */
   static void setFree(MemorySegment memory, long node, long address, long next) {
-    Words.set(memory, node + MARK, address);
+    setMark(memory, node, address);
     Words.set(memory, node + LINK, next);
+  }
+
+  static void setMark(MemorySegment memory, long node, long mark) {
+    Words.set(memory, node + MARK, mark);
   }
 
   static boolean isFree(MemorySegment memory, long node, long address) {

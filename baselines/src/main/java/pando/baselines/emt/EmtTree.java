@@ -40,7 +40,7 @@ class EmtTree {
   }
 
   /** Called for each inner node on the way down, with the child that is next. Default: nothing. */
-  void pass(int level, long node, int rank) {}
+  void note(int level, long node, int rank) {}
 
   final int rootLevel() {
     return EmtHeader.rootLevel(get(EmtHeader.ROOT));
@@ -65,13 +65,18 @@ class EmtTree {
 
   /** Returns whether a node of this memory server can be at an address. */
   final boolean isHere(long address) {
+    return isHere(dram, server, address, layout.bytes());
+  }
+
+  /** Returns whether so many bytes at an address can be a node, or a header, of a memory server. */
+  static boolean isHere(MemorySegment dram, int server, long address, int bytes) {
     long offset = GlobalAddress.offset(address);
     return GlobalAddress.server(address) == server
         && !GlobalAddress.isSwizzled(address)
         && !GlobalAddress.isOnChip(address)
         && offset % ALIGNMENT == 0
         && offset >= Fabric.CATALOGUE_BYTES
-        && offset <= dram.byteSize() - layout.bytes();
+        && offset <= dram.byteSize() - bytes;
   }
 
   /** Returns whether there is a whole node at an address, with these fences. */
@@ -87,19 +92,25 @@ class EmtTree {
     int level = EmtHeader.rootLevel(root);
     long low = get(EmtHeader.LOW);
     long high = get(EmtHeader.HIGH);
-    while (level < Catalogue.LEVELS_MAX && isNode(address, level, low, high)) {
+    while (level < Catalogue.LEVELS_MAX && low <= key && key <= high) {
+      if (!isNode(address, level, low, high)) {
+        break;
+      }
       long node = GlobalAddress.offset(address);
       if (level == 0) {
         leaf = node;
         return true;
       }
       int rank = Math.max(EmtNode.floor(dram, node, key), 0);
-      low = EmtNode.key(dram, node, rank);
-      high = EmtNode.childHigh(dram, node, rank);
-      if (key < low || key > high) {
+      long childLow = EmtNode.key(dram, node, rank);
+      long childHigh = EmtNode.childHigh(dram, node, rank);
+      // Damaged keys would lead out of the tree's range, and a search round and round.
+      if (childLow < low || childHigh > high) {
         break;
       }
-      pass(level, node, rank);
+      low = childLow;
+      high = childHigh;
+      note(level, node, rank);
       address = layout.value(dram, node, rank);
       level--;
     }
@@ -139,6 +150,20 @@ class EmtTree {
   }
 
   /**
+   * Returns whether the leaf that was found last is the tree's last one, or {@code down} its first.
+   */
+  final boolean isAtEdge(boolean down) {
+    long fence = fence(down);
+    return fence == get(down ? EmtHeader.LOW : EmtHeader.HIGH)
+        || fence == (down ? Long.MIN_VALUE : Long.MAX_VALUE);
+  }
+
+  /** Returns the key that is next to those of the leaf that was found last. Not at an edge. */
+  final long beyond(boolean down) {
+    return down ? fence(true) - 1 : fence(false) + 1;
+  }
+
+  /**
    * Copies entries of the leaf that was found last into the answer to a scan.
    *
    * @param from first key that is wanted
@@ -175,21 +200,19 @@ class EmtTree {
    */
   final int findNext(long wanted, boolean down) {
     damaged = GlobalAddress.NULL;
-    long edge = get(down ? EmtHeader.LOW : EmtHeader.HIGH);
     long from = wanted;
     while (descend(from)) {
       int rank = EmtNode.floor(dram, leaf, from);
       if (!down && (rank < 0 || EmtNode.key(dram, leaf, rank) != from)) {
         rank++;
       }
-      if (rank >= 0 && rank < EmtNode.count(dram, leaf())) {
+      if (rank >= 0 && rank < EmtNode.count(dram, leaf)) {
         return rank;
       }
-      long fence = down ? EmtNode.low(dram, leaf()) : EmtNode.high(dram, leaf());
-      if (fence == edge) {
+      if (isAtEdge(down)) {
         return -1;
       }
-      from = down ? fence - 1 : fence + 1;
+      from = beyond(down);
     }
     return -1;
   }

@@ -1,5 +1,7 @@
 package pando.baselines.emt;
 
+import pando.fabric.PandoException;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.fabric.WaitLimit;
 import pando.fabric.memory.Words;
@@ -58,18 +60,29 @@ final class EmtWorker extends HostedWorker {
     long status = write(tree);
     long start = 0;
     for (int attempt = 0; status == EmtMessage.NEEDS_NODES; attempt++) {
-      long needed = calls.get(EmtMessage.DETAIL);
-      if (!context.nodes.tryToGive(tree, needed)) {
-        start =
-            WaitLimit.SHORT.pauseBriefly(
-                context.worker.backoff(), attempt, start, GIVING, wanted.key());
+      try {
+        if (!context.nodes.tryToGive(tree, calls.get(EmtMessage.DETAIL))) {
+          start =
+              WaitLimit.SHORT.pauseBriefly(
+                  context.worker.backoff(), attempt, start, GIVING, wanted.key());
+        }
+        status = write(tree);
+      } catch (PoolFullException e) {
+        // Another compute server may have given the tree the last nodes.
+        status = write(tree);
+        if (status == EmtMessage.NEEDS_NODES) {
+          throw e;
+        }
       }
-      status = write(tree);
     }
     written = true;
     value = calls.get(EmtMessage.VALUE);
     boolean found = status == EmtMessage.FOUND;
-    keepNodes(tree, found);
+    try {
+      keepNodes(tree, found);
+    } catch (PandoException e) {
+      // The change is done and answered. What is lost, the next operation that needs it finds out.
+    }
     return found;
   }
 
@@ -81,7 +94,7 @@ final class EmtWorker extends HostedWorker {
         context.nodes.takeSome(tree, free);
       }
     } else if (!found && free < freeMin) {
-      context.nodes.giveSome(tree);
+      boolean _ = context.nodes.tryToGive(tree, 1);
     }
   }
 
@@ -115,12 +128,12 @@ final class EmtWorker extends HostedWorker {
     reads.clear();
     for (int i = 0; i < ranges.count(); i++) {
       long word = ranges.tree(i) + EmtHeader.ENTRIES;
-      reads.read(word, context.local + (long) i * Long.BYTES, Long.BYTES);
+      reads.read(word, context.scratch + (long) i * Long.BYTES, Long.BYTES);
     }
     context.worker.scatter(reads);
     double sum = 0;
     for (int i = 0; i < ranges.count(); i++) {
-      sum += Words.get(context.memory, context.local + (long) i * Long.BYTES);
+      sum += Words.get(context.memory, context.scratch + (long) i * Long.BYTES);
     }
     return sum;
   }

@@ -31,7 +31,7 @@ final class TreeCalls {
     this.memory = worker.memory();
     this.message = message;
     this.process = server.process;
-    this.name = ((long) server.number << Integer.SIZE) | session;
+    this.name = AnsweredCalls.worker(server.number, session);
   }
 
   Worker worker() {

@@ -2,6 +2,7 @@ package pando.baselines.emt;
 
 import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
+import pando.fabric.memory.Closing;
 import pando.fabric.pool.NodeAllocator;
 import pando.index.session.Failures;
 
@@ -45,15 +46,6 @@ final class TreeNodes {
     }
   }
 
-  /** Gives a tree some nodes before it needs them, if there are any. */
-  void giveSome(long tree) {
-    try {
-      tryToGive(tree, 1);
-    } catch (PoolFullException e) {
-      // It is thrown where nodes are needed.
-    }
-  }
-
   /**
    * Gives a tree as many free nodes as it needs, and some more if there are any.
    *
@@ -71,7 +63,7 @@ final class TreeNodes {
       calls.send(tree, EmtMessage.GIVE, bytes, given);
     } catch (Throwable e) {
       if (!calls.isUncertain()) {
-        freeAfter(e);
+        Closing.after(e, this::freeAll);
       }
       throw e;
     }
@@ -85,32 +77,33 @@ final class TreeNodes {
 
   private void allocate(int memoryServer, int needed) {
     int best = Math.max(needed, server.options.keptNodes());
-    while (count < best && allocateOne(memoryServer, needed)) {}
-  }
-
-  /** Allocates a node; returns whether there was one, unless it is needed. */
-  private boolean allocateOne(int memoryServer, int needed) {
-    long node = GlobalAddress.NULL;
     try {
-      node = allocator.allocate(calls.worker(), calls.message(), memoryServer);
+      while (count < best) {
+        long node = allocate(memoryServer);
+        nodes[count++] = node;
+      }
     } catch (PoolFullException e) {
       if (count < needed) {
         throw e;
       }
-      return false;
     }
+  }
+
+  /**
+   * Allocates a node at a memory server.
+   *
+   * @throws PoolFullException if there is none there
+   */
+  long allocate(int memoryServer) {
+    long node = allocator.allocate(calls.worker(), calls.message(), memoryServer);
     if (GlobalAddress.server(node) == memoryServer) {
-      nodes[count++] = node;
-      return true;
+      return node;
     }
     allocator.free(calls.worker(), calls.message(), node);
-    if (count < needed) {
-      throw new PoolFullException(
-          "no room for a node at the memory server of its keys (remove entries, or use larger"
-              + " memory servers): server=%s, capacityBytes=%s"
-                  .formatted(memoryServer, server.places.dramBytes(memoryServer)));
-    }
-    return false;
+    throw new PoolFullException(
+        "no room for a node at the memory server of its keys (remove entries, or use larger"
+            + " memory servers): server=%s, capacityBytes=%s"
+                .formatted(memoryServer, server.places.dramBytes(memoryServer)));
   }
 
   /** Takes free nodes from a tree, as far as it has more than it keeps. */
@@ -120,7 +113,12 @@ final class TreeNodes {
 
   /** Takes all free nodes from a tree. */
   void takeAll(long tree) {
-    while (take(tree, nodes.length)) {}
+    // As many as there can be: a damaged tree may answer that there are always more.
+    long left =
+        server.places.dramBytes(GlobalAddress.server(tree)) / server.options.nodeBytes() + 1;
+    while (left > 0 && take(tree, nodes.length)) {
+      left -= nodes.length;
+    }
   }
 
   /** Frees all nodes of a tree but its header, and damaged ones with what is below them. */
@@ -154,13 +152,5 @@ final class TreeNodes {
       failures.collect(() -> allocator.free(calls.worker(), calls.message(), node));
     }
     failures.rethrow();
-  }
-
-  private void freeAfter(Throwable failure) {
-    try {
-      freeAll();
-    } catch (Throwable e) {
-      failure.addSuppressed(e);
-    }
   }
 }

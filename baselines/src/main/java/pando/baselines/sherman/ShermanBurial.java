@@ -270,7 +270,7 @@ final class ShermanBurial {
       noteLock(head);
       if (isFrozen(head)) {
         if (level == 0 && (headBytes == LINE || !nodes.isWhole(head))) {
-          nodes.repairChecksum(address, node);
+          nodes.mendChecksum(address, node);
         }
         showSibling(level, head, headOfSibling(index, head, headOfChild));
       }

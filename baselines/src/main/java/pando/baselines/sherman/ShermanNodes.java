@@ -425,7 +425,7 @@ final class ShermanNodes implements BLinkNodes {
    * Writes, after a failure, the checksum of the leaf that was changed, if it is still locked. The
    * list may have been cut between entry and checksum; then no session could use the leaf any more.
    */
-  void repairChecksum(NodeLocks locks) {
+  void mendChecksum(NodeLocks locks) {
     if (changed != GlobalAddress.NULL) {
       locks.untilDone(worker, "a change", changed, () -> writeChecksum(locks));
     }
@@ -433,12 +433,12 @@ final class ShermanNodes implements BLinkNodes {
 
   private void writeChecksum(NodeLocks locks) {
     if (locks.isStillOurs(changed)) {
-      repairChecksum(changed, changedAt);
+      mendChecksum(changed, changedAt);
     }
   }
 
   /** Writes the checksum of a leaf that nobody changes, if the leaf has a wrong one. */
-  void repairChecksum(long leaf, long buffer) {
+  void mendChecksum(long leaf, long buffer) {
     if (validation != ShermanValidation.CHECKSUM) {
       return;
     }

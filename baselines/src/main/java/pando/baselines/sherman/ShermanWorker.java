@@ -67,7 +67,7 @@ final class ShermanWorker extends HostedWorker {
 
   @Override
   protected void complete() {
-    nodes.repairChecksum(locks);
+    nodes.mendChecksum(locks);
     splits.complete();
   }
 

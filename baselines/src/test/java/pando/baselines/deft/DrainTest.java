@@ -291,6 +291,34 @@ class DrainTest {
     assertThat(rounds()).isEqualTo(2);
   }
 
+  /** It cannot take part, and nobody else begins a round at once either. */
+  @Test
+  void shouldNotBeginRoundAfterRoundWhereItRefuses() {
+    indexes.getFirst().drains.refuse();
+    spawn(
+        1,
+        () -> {
+          try (DrainWords words = new DrainWords(cluster.fabric(1))) {
+            words.ask(DrainWords.EVERYWHERE);
+            cluster.sleepNanos(4 * SECOND);
+          }
+        });
+    cluster.run(NANOS_MAX, EVENTS_MAX);
+    assertThat(rounds()).isBetween(1, PROCESSES);
+  }
+
+  /** A fence of earlier processes of its number does not keep it from going on. */
+  @Test
+  void shouldNotBuryAProcessThatLives() {
+    fabrics.get(1).fence(0, 1);
+    assertThatThrownBy(() -> indexes.get(1).bury(0))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("computeServer=0");
+    spawn(1, () -> assertThat(store(1, 100)).isLessThan(DRAIN_NANOS));
+    run();
+    assertThat(rounds()).isZero();
+  }
+
   @Test
   void shouldNotWaitForAProcessThatLeaves() {
     fabrics

@@ -127,6 +127,60 @@ class EmtFailuresTest {
     }
   }
 
+  /** While a session finds no nodes to give, another one has its tree get some. */
+  @Test
+  void shouldUseNodesThatATreeGotMeanwhile() {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 128 << 10, 1));
+        EmtIndex index = TINY.create(fabric, 0, 2);
+        Session session = index.session();
+        Session other = index.session()) {
+      long[] next = {0};
+      assertThatThrownBy(
+              () -> {
+                while (true) {
+                  session.put(next[0], next[0]);
+                  next[0]++;
+                }
+              })
+          .isInstanceOf(PoolFullException.class);
+      fabric.hookNext(
+          verbs -> verbs.size() == 0,
+          posting -> {
+            posting.post();
+            for (long key = 0; key < 20; key++) {
+              assertThat(other.remove(key)).isTrue();
+            }
+          });
+      assertThat(session.put(next[0], 1)).isFalse();
+      assertThat(session.get(next[0])).isTrue();
+    }
+  }
+
+  /** The CALLs that follow an answered change give nodes to its tree, and take some from it. */
+  @Test
+  void shouldAnswerAChangeThatIsDoneWhateverFollows() {
+    try (HookedFabric fabric = new HookedFabric(Pools.open(2, 4 << 20, 1))) {
+      EmtIndex index = TINY.create(fabric, 0, 2);
+      Session session = index.session();
+      for (long key = 0; key < 2_000; key++) {
+        session.put(key, ~key);
+      }
+      int failed = 0;
+      for (long key = 0; key < 2_000; key++) {
+        int[] calls = {0};
+        fabric.hookEach(
+            verbs -> verbs.size() == 0 && ++calls[0] == 2,
+            posting -> {
+              throw new MemoryServerLostException("by a test");
+            });
+        assertThat(session.remove(key)).as("key=%s", key).isTrue();
+        failed += fabric.unhook();
+      }
+      assertThat(failed).isPositive();
+      index.close();
+    }
+  }
+
   /** Between the CALLs of a search, an entry moves from one memory server to another. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

@@ -30,7 +30,7 @@ class EmtTreeTest {
   private static final int OPERATIONS = Seeds.count(20_000, 60_000);
 
   /** A tree, in a pool of its own. */
-  private static final class Pool {
+  static final class Pool {
     final EmtHandler handler = new EmtHandler();
     final MemorySegment dram;
     final long tree;
@@ -59,10 +59,14 @@ class EmtTreeTest {
     long field(int field) {
       return EmtHeader.get(dram, Fabric.CATALOGUE_BYTES, field);
     }
+
+    void setField(int field, long value) {
+      EmtHeader.set(dram, Fabric.CATALOGUE_BYTES, field, value);
+    }
   }
 
   /** Asks the tree as one worker. */
-  private static final class Asker {
+  static final class Asker {
     private final Pool pool;
     private final long worker;
     private final MemorySegment message =
@@ -91,9 +95,27 @@ class EmtTreeTest {
       return get(EmtMessage.STATUS);
     }
 
-    void give(long node) {
-      set(EmtMessage.NAMED_BYTES, GlobalAddress.of(SERVER, node));
-      ask(EmtMessage.GIVE, EmtMessage.NAMED_BYTES + Long.BYTES);
+    void give(long... nodes) {
+      for (int i = 0; i < nodes.length; i++) {
+        set(EmtMessage.NAMED_BYTES + i * Long.BYTES, GlobalAddress.of(SERVER, nodes[i]));
+      }
+      ask(EmtMessage.GIVE, EmtMessage.NAMED_BYTES + nodes.length * Long.BYTES);
+    }
+
+    long take(long most) {
+      set(EmtMessage.MOST, most);
+      return ask(EmtMessage.TAKE, EmtMessage.MOST + Long.BYTES);
+    }
+
+    /** Loads entries whose values are their keys. */
+    long load(long room, long... keys) {
+      set(EmtMessage.ROOM, room);
+      for (int i = 0; i < keys.length; i++) {
+        int at = EmtMessage.LOADED + i * EmtMessage.ENTRY_BYTES;
+        set(at, keys[i]);
+        set(at + Long.BYTES, keys[i]);
+      }
+      return ask(EmtMessage.LOAD, EmtMessage.LOADED + keys.length * EmtMessage.ENTRY_BYTES);
     }
 
     long change(Operation operation, long key, long value) {

@@ -1,6 +1,7 @@
 package pando.baselines.suites;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -115,6 +116,16 @@ class WriteBackTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"orca", "dex"})
+  void shouldNotTakeOverWhatIsNotFenced(String system) {
+    start(system, "0", Seeds.of(7_050));
+    assertThatThrownBy(() -> heir.partitions().orElseThrow().takeOver(LOST, HEIR))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("lost=" + LOST);
+    assertThat(heir.partitioning().hasServer(LOST)).isTrue();
+  }
+
+  @ParameterizedTest
   @CsvSource({"orca, 0", "dex, 0", "orca, 1s", "dex, 1s"})
   void shouldLoseNothingThatWasFlushed(String system, String interval) {
     start(system, interval, Seeds.of(7_100));
@@ -204,7 +215,7 @@ class WriteBackTest {
 
   private void kill() {
     over = true;
-    cluster.fabric(1, new ComputeServer(HEIR, 1)).fence(LOST, 2);
+    heir.fabric().fence(LOST, 2);
   }
 
   private void spawnClient(int client, SplittableRandom random) {

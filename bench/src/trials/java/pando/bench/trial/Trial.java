@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import pando.fabric.Fabric;
 import pando.fabric.PandoException;
 import pando.index.CorruptNodeException;
 import pando.index.IndexOptions;
@@ -28,7 +27,7 @@ import pando.sim.fault.Fault;
  *
  * <p>Even seeds have all compute servers in one process, which adds and removes some; odd seeds
  * have one in each. Where machines die, one that lives buries what was there, or joins in its
- * place, and may die, too, meanwhile; of the systems that lose nothing so, all but one may die.
+ * place, and may be lost, too, meanwhile; of the systems that lose nothing so, all but one may.
  */
 public final class Trial extends RecordedTrial {
   private static final long NANOS_MAX = 600_000_000_000L;
@@ -38,6 +37,8 @@ public final class Trial extends RecordedTrial {
 
   /** Above the epochs of all compute servers, which begin at 1. */
   private static final long FENCED_BELOW = 1 << 20;
+
+  private static final long FIRST_EPOCH = 1;
 
   /** The longest time until the death of a process is noticed, in doublings of a nanosecond. */
   private static final int NOTICE_DOUBLINGS = 20;
@@ -51,8 +52,13 @@ public final class Trial extends RecordedTrial {
   /** The numbers of those that were buried, and are not to join again. */
   private final Set<Integer> buried = new HashSet<>();
 
+  private final Set<Fence> fences = new HashSet<>();
+
   private int finalClients = FINAL_CLIENT;
   private int changes;
+
+  /** By the fabric of a machine. */
+  private record Fence(int host, int lost, long leastEpoch) {}
 
   /** A compute server that has joined on a machine. */
   private record Joined(RangeIndex index, int server, int machine) {}
@@ -144,14 +150,14 @@ public final class Trial extends RecordedTrial {
     }
   }
 
-  /** Replaces processes that die, and goes on with their work, while others do theirs. */
+  /** Replaces processes that are lost, and goes on with their work, while others do theirs. */
   private void replaceWhileOthersWork(int host) {
     long longest = 1L << random.nextInt(10, NOTICE_DOUBLINGS);
     while (working > 0) {
       cluster.sleepNanos(random.nextLong(longest));
       if (host == firstAlive()) {
         int before = joined.size();
-        replaceDead(host);
+        replaceLost(host);
         joined.stream().skip(before).toList().forEach(each -> work(each.index()));
       }
     }
@@ -173,17 +179,27 @@ public final class Trial extends RecordedTrial {
   }
 
   /** Replaces all compute servers that are lost by some on a machine that lives. */
-  private void replaceDead(int host) {
-    Fabric fabric = cluster.fabric(host);
-    for (int machine = 0; machine < plan.computeServers(); machine++) {
-      if (cluster.isCrashed(machine) && !fabric.hasFenced(machine)) {
-        fabric.fence(machine, FENCED_BELOW);
-      }
-    }
+  private void replaceLost(int host) {
+    IntStream.range(0, plan.computeServers())
+        .filter(cluster::isCrashed)
+        .forEach(machine -> fence(host, machine));
     for (int server = 0; server < plan.computeServers(); server++) {
       if (!buried.contains(server) && isLost(server)) {
+        fence(host, server);
         replace(server, host);
       }
+    }
+  }
+
+  /**
+   * Fences a compute server that is lost. Where others lived in its process, too, a machine that
+   * lives may have its number as a name: of that, no epoch that was in use is fenced.
+   */
+  private void fence(int host, int lost) {
+    Fence fence = new Fence(host, lost, cluster.isCrashed(lost) ? FENCED_BELOW : FIRST_EPOCH);
+    if (!fences.contains(fence)) {
+      cluster.fabric(host).fence(lost, fence.leastEpoch());
+      fences.add(fence);
     }
   }
 
@@ -197,7 +213,7 @@ public final class Trial extends RecordedTrial {
 
   /**
    * Touches every key once the faults have ended, by a new session of each index, one after the
-   * other. Where compute servers have died, a process that lives joins with them.
+   * other. Where compute servers are lost, a process that lives joins with them.
    */
   private void findHangs() {
     Set<Long> keysLeft = allKeys();
@@ -205,7 +221,7 @@ public final class Trial extends RecordedTrial {
     if (alive == NONE) {
       return;
     }
-    replaceDead(alive);
+    replaceLost(alive);
     if (options.hasMovablePartitions()) {
       takeOverAdded();
     }
@@ -223,7 +239,7 @@ public final class Trial extends RecordedTrial {
   /** Has a process bury a compute server that is lost, or another one join in its place. */
   private void replace(int server, int host) {
     RangeIndex near = indexOn(host);
-    if (near != null && near.fabric().hasFenced(server) && random.nextBoolean()) {
+    if (near != null && random.nextBoolean()) {
       boolean isDone = isDone("burial of compute server " + server, () -> near.bury(server));
       if (!isDone || (!options.isPartitioned() && random.nextBoolean())) {
         if (isDone) {
@@ -305,7 +321,9 @@ public final class Trial extends RecordedTrial {
     return living;
   }
 
-  /** Gives the ranges of compute servers that a process had added before it died to neighbours. */
+  /**
+   * Gives the ranges of compute servers that a process had added before it was lost to neighbours.
+   */
   private void takeOverAdded() {
     boolean found = !living().isEmpty();
     while (found) {
@@ -325,6 +343,9 @@ public final class Trial extends RecordedTrial {
     }
     for (RangeIndex index : living()) {
       if (hosts(index, heir)) {
+        if (!index.fabric().hasFenced(lost)) {
+          index.fabric().fence(lost, FIRST_EPOCH);
+        }
         index.partitions().orElseThrow().takeOver(lost, heir);
         return true;
       }
@@ -388,8 +409,8 @@ public final class Trial extends RecordedTrial {
       index.close();
     } catch (RuntimeException | AssertionError e) {
       // After a loss an index may fail to write back, and says so.
-      boolean isTold = e instanceof PandoException;
-      if (plan.isLossless() || plan.isWholeAfterBurials() || !isTold) {
+      boolean isExpected = e instanceof PandoException;
+      if (plan.isLossless() || plan.isWholeAfterBurials() || !isExpected) {
         violations.add("an index could not be closed: " + StackText.of(e));
       }
     }

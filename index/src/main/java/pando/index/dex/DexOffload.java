@@ -52,7 +52,7 @@ public final class DexOffload implements CallHandler {
         execute(server, dram, message);
         return caller.keep(message, Offload.RESPONSE_BYTES);
       }
-      if (caller.repeat(message) == 0) {
+      if (caller.repeat(message, Offload.NAME) == 0) {
         message.set(LONG, Offload.STATUS, Offload.FALLBACK);
       }
       return Offload.RESPONSE_BYTES;

@@ -100,7 +100,7 @@ final class Offload {
     this.message = context.message();
     this.layout = server.layout;
     this.process = server.process;
-    this.worker = ((long) server.number << 32) | context.number();
+    this.worker = AnsweredCalls.worker(server.number, context.number());
   }
 
   /** Returns the bytes of a request. */

@@ -354,6 +354,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
       checkElsewhere(lost);
       S taking = members.local(heir);
       if (change.before().hasServer(lost)) {
+        checkFenced(lost);
         Partitioning after = change.before().withRangeGiven(change.rangeOfServer(lost), heir);
         index.bury(opened, lost);
         give(opened, taking, heir, () -> index.partLost(opened, taking, lost), _ -> after);

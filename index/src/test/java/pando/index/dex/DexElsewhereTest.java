@@ -110,12 +110,14 @@ class DexElsewhereTest {
     try (DexIndex heir = OPTIONS.joinAt(second, 3)) {
       assertThat(giver.partitions().orElseThrow().addComputeServer(5, 3)).isTrue();
       giver.close();
+      other.fabric().fence(5, 2);
       other.partitions().orElseThrow().takeOver(5, 9);
       heir.partitions().orElseThrow().refreshPartitions();
       assertThat(heir.partitioning().ownerOfRange(0)).isEqualTo(9);
       long low = heir.partitioning().lowOfServer(3);
       assertServes(other, model.headMap(low, false));
       other.close();
+      second.fence(9, 2);
       heir.partitions().orElseThrow().takeOver(9, 3);
       assertServes(heir, model);
     }
