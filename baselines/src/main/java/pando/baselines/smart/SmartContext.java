@@ -9,6 +9,7 @@ import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
 import pando.index.session.KeyTurns;
+import pando.index.session.Seat;
 
 /** What the parts of one worker share: verbs, counters, and places in local memory. */
 final class SmartContext extends WorkerContext {
@@ -56,9 +57,9 @@ final class SmartContext extends WorkerContext {
   final boolean buries;
 
   /** This worker's seats in turns. */
-  final KeyTurns.Seat reads;
+  final Seat reads;
 
-  final KeyTurns.Seat writes;
+  final Seat writes;
 
   private final long images;
 

@@ -8,7 +8,7 @@ import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.bugs.PlantedBug;
 import pando.index.host.HostedWorker;
-import pando.index.session.KeyTurns;
+import pando.index.session.Seat;
 import pando.index.session.Operation;
 import pando.index.session.Request;
 
@@ -34,9 +34,9 @@ final class SmartWorker extends HostedWorker {
   private final WaitLimit limit;
 
   /** Turns of reads of a key, and of writes. */
-  private final KeyTurns.Seat reads;
+  private final Seat reads;
 
-  private final KeyTurns.Seat writes;
+  private final Seat writes;
   private final boolean delegation;
   private final Request read = new Request();
 
