@@ -202,7 +202,7 @@ public final class EmtHandler implements CallHandler {
 
   private static int load(EmtChanges tree, MemorySegment message, int count) {
     long room = get(message, EmtMessage.ROOM);
-    tree.setRoom((int) Math.clamp(room, 2, tree.layout.capacity()));
+    tree.setRoom(Math.clamp(room, 2, tree.layout.capacity()));
     int needed = tree.nodesFor(count);
     if (!tree.free().has(needed)) {
       return needs(message, needed);

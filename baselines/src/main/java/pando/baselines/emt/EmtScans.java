@@ -32,7 +32,7 @@ final class EmtScans extends LeafScan {
     downwards = down;
     long operation = down ? EmtMessage.SCAN_DOWN : EmtMessage.SCAN;
     long status = calls.send(ranges.tree(tree), operation, EmtMessage.SCAN_BYTES, fields);
-    count = (int) Math.clamp(calls.get(EmtMessage.COUNT), 0, EmtMessage.ROWS_MAX);
+    count = Math.clamp(calls.get(EmtMessage.COUNT), 0, EmtMessage.ROWS_MAX);
     boolean more = status == EmtMessage.FOUND && count > 0;
     fence = more ? key(count - 1) : down ? ranges.low(tree) : ranges.high(tree);
     return 1;

@@ -67,6 +67,11 @@ final class Leaves {
     }
   }
 
+  /** Returns what {@link HeldPlaces#number} was before the last leaf was READ. */
+  int number() {
+    return number;
+  }
+
   private void read(long address) {
     number = context.held.number(address);
     context.counters.leafMisses++;
