@@ -353,9 +353,9 @@ class KeyTurnsTest {
         .isInstanceOf(StalledException.class)
         .hasMessageContaining("operations on a key do not end: key=1");
     first.answer(true, 1);
-    assertThat(second.join(get(1), NEVER)).as("goes alone").isFalse();
-    assertThat(first.join(get(1), NEVER)).isFalse();
+    assertThat(second.join(get(1), NEVER)).as("by a new ticket").isFalse();
     second.answer(true, 2);
+    assertThat(first.join(get(1), NEVER)).isFalse();
     Seat third = reads.open();
     assertThat(third.join(get(1), atPause(() -> first.answer(true, 3)))).isFalse();
     third.answer(true, 4);
