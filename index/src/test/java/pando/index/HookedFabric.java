@@ -461,6 +461,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public void pause(int attempt) {
+      HookedFabric.this.pause(attempt);
       backoff.pause(attempt);
     }
 
