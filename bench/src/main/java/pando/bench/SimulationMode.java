@@ -14,8 +14,9 @@ enum SimulationMode {
       4,
       4,
       36,
-      "--workload, --distribution, --theta, --warmup, --records, --keys, --values, --fill, --duration,"
-          + " --log, --processor-threads, --own-cards, --threads, --coroutines, --cache"),
+      "--workload, --distribution, --theta, --warmup, --records, --keys, --values, --fill,"
+          + " --duration, --log, --processor-threads, --own-cards, --threads, --coroutines,"
+          + " --cache"),
 
   /** Locks alone. */
   LOCKS(

@@ -255,7 +255,8 @@ final class CachePart implements AutoCloseable {
   }
 
   private static long pause(Backoff backoff, int attempt, long start) {
-    return WaitLimit.SHORT.pauseBriefly(backoff, attempt, start, "a part of a cache keeps changing");
+    return WaitLimit.SHORT.pauseBriefly(
+        backoff, attempt, start, "a part of a cache keeps changing");
   }
 
   /** Makes room at the head of the queue; returns where. */

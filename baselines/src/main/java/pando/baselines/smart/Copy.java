@@ -3,8 +3,8 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a copy of an inner node says about one path: the node, and its slot for the path's next byte.
- * The copy may be old. Each worker reuses its own.
+ * What a copy of an inner node says about one path: the node, and its slot for the path's next
+ * byte. The copy may be old. Each worker reuses its own.
  */
 final class Copy {
   /** Address of the node. */

@@ -15,12 +15,12 @@ import pando.index.bugs.PlantedBug;
  * the most. If it leads to an inner node that is live and on the path, the node is READ, becomes a
  * copy, and the descent goes on from it: nodes say by themselves what they are for.
  *
- * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows where
- * to change the tree. For that the node of the last copy is READ again. It counts if it has the
- * copy's life, is live and is not frozen. For then, since the copy was made, its place has been no
- * other node's, and is none's before the operation ends: so its slots are of one node, though they
- * were not READ at one moment. The slots are followed down: what a slot leads to that was READ now
- * is in the tree.
+ * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows
+ * where to change the tree. For that the node of the last copy is READ again. It counts if it has
+ * the copy's life, is live and is not frozen. For then, since the copy was made, its place has been
+ * no other node's, and is none's before the operation ends: so its slots are of one node, though
+ * they were not READ at one moment. The slots are followed down: what a slot leads to that was READ
+ * now is in the tree.
  *
  * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
  * on; one that is linked, and not live yet, is made live.

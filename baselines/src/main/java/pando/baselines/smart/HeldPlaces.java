@@ -42,8 +42,8 @@ final class HeldPlaces {
   }
 
   /**
-   * Locks a place if nobody has locked it since a number was noted, but this worker; returns whether
-   * that is so.
+   * Locks a place if nobody has locked it since a number was noted, but this worker; returns
+   * whether that is so.
    */
   boolean tryLock(long address, int number) {
     int lock = locks.of(address);

@@ -12,9 +12,9 @@ import pando.index.bugs.PlantedBug;
 /**
  * Puts new leaves into the tree, where a descent has found that there is none.
  *
- * <p>A leaf is written unborn, and locked. The CAS of one slot links it: in a free slot, in the slot
- * that its byte had before, in place of a dead leaf, or together with a new node for it and for what
- * was in the slot. Then it is made live; before, nobody answers by it.
+ * <p>A leaf is written unborn, and locked. The CAS of one slot links it: in a free slot, in the
+ * slot that its byte had before, in place of a dead leaf, or together with a new node for it and
+ * for what was in the slot. Then it is made live; before, nobody answers by it.
  */
 final class Inserts {
   private final SmartContext context;
@@ -48,8 +48,8 @@ final class Inserts {
   }
 
   /**
-   * Inserts an entry where the last descent has ended; returns whether it did, as something may have
-   * changed meanwhile.
+   * Inserts an entry where the last descent has ended; returns whether it did, as something may
+   * have changed meanwhile.
    */
   boolean tryInsert(End end, long key, long value) {
     int level = descent.levels() - 1;
@@ -177,10 +177,8 @@ final class Inserts {
       replacing.beginNode(0, depth, KeyPath.prefix(path, depth));
       NodeLayout.setSlot(
           memory, context.newNode, 0, Slot.withByte(before, KeyPath.byteAt(other, depth)));
-      NodeLayout.setSlot(
-          memory, context.newNode, 1, Slot.leaf(KeyPath.byteAt(path, depth), place));
-      replacing.addBuilt(
-          list.clear().write(place, context.newLeaf, LeafLayout.BYTES), 0, node);
+      NodeLayout.setSlot(memory, context.newNode, 1, Slot.leaf(KeyPath.byteAt(path, depth), place));
+      replacing.addBuilt(list.clear().write(place, context.newLeaf, LeafLayout.BYTES), 0, node);
       known = false;
       long after = Slot.node(Slot.byteOf(before), 0, node);
       long header = NodeLayout.header(memory, context.newNode);

@@ -1,9 +1,9 @@
 package pando.baselines.smart;
 
 /**
- * The eight bytes of a key as a path through the tree, the first byte in the highest bits of a word.
- * The sign bit is turned, so that paths as unsigned numbers have the order of their keys. A prefix
- * is a path whose bytes from some depth on are 0.
+ * The eight bytes of a key as a path through the tree, the first byte in the highest bits of a
+ * word. The sign bit is turned, so that paths as unsigned numbers have the order of their keys. A
+ * prefix is a path whose bytes from some depth on are 0.
  */
 final class KeyPath {
   /** Number of bytes of a whole path. */

@@ -18,10 +18,10 @@ import pando.index.host.LocalMemory;
  * their own slots. The list is cut behind as many items as the caller needs entries, and before an
  * inner node that is being replaced or is not live yet: the next descent to it completes that.
  *
- * <p><b>What the answer means.</b> A slot that was not frozen when it was READ was in the tree then.
- * A key that no slot had room for was absent at that moment. A leaf that was dead when it was READ
- * died before that, and no other leaf could be below its byte while its slot led to it. So each key
- * was as the answer has it at some moment between the beginning and the end of the call.
+ * <p><b>What the answer means.</b> A slot that was not frozen when it was READ was in the tree
+ * then. A key that no slot had room for was absent at that moment. A leaf that was dead when it was
+ * READ died before that, and no other leaf could be below its byte while its slot led to it. So
+ * each key was as the answer has it at some moment between the beginning and the end of the call.
  */
 final class LeafCollector {
   /** Greatest number of leaves that are READ together. */
@@ -64,7 +64,9 @@ final class LeafCollector {
     /** The path of an entry; the least path of a slot's part. */
     long[] paths = new long[256];
 
-    /** The value of an entry; the number of bytes that the paths of a slot's part have in common. */
+    /**
+     * The value of an entry; the number of bytes that the paths of a slot's part have in common.
+     */
     long[] values = new long[256];
 
     int count;
@@ -359,7 +361,9 @@ final class LeafCollector {
     return items.values[entry];
   }
 
-  /** Returns the last path up to which all entries were collected; it may be beyond the last one. */
+  /**
+   * Returns the last path up to which all entries were collected; it may be beyond the last one.
+   */
   long end() {
     return end;
   }

@@ -13,9 +13,9 @@ import pando.fabric.memory.Words;
  *  24  state     owner 16 | life 2 | counter 46
  * </pre>
  *
- * <p>The owner is the session that has locked the leaf, 0 if none has: compute server + 1 in 7 bits,
- * session in 9. The counter begins at a random number and grows with every change of the value, so
- * that what is put together of two writings does not fit its check.
+ * <p>The owner is the session that has locked the leaf, 0 if none has: compute server + 1 in 7
+ * bits, session in 9. The counter begins at a random number and grows with every change of the
+ * value, so that what is put together of two writings does not fit its check.
  *
  * <p><b>Life of a leaf.</b> It is written unborn, and locked by its writer; it is made live once a
  * slot leads to it, and dead before that slot is emptied. So there is one live leaf of a key at the
@@ -75,9 +75,7 @@ final class LeafLayout {
 
   /** Returns a state. */
   static long state(int owner, int life, long counter) {
-    return ((long) owner << OWNER_SHIFT)
-        | ((long) life << LIFE_SHIFT)
-        | (counter & COUNTER_MASK);
+    return ((long) owner << OWNER_SHIFT) | ((long) life << LIFE_SHIFT) | (counter & COUNTER_MASK);
   }
 
   static int owner(long state) {

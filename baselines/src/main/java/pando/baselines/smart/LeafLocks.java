@@ -62,8 +62,7 @@ final class LeafLocks {
       return false;
     }
     state =
-        worker.maskedCas(
-            address + LeafLayout.STATE, FREE, COMPARED, locked, LeafLayout.OWNER_MASK);
+        worker.maskedCas(address + LeafLayout.STATE, FREE, COMPARED, locked, LeafLayout.OWNER_MASK);
     if (((state ^ FREE) & COMPARED) == 0) {
       return true;
     }
@@ -117,8 +116,7 @@ final class LeafLocks {
    *
    * @param scratch local offset of {@link LeafLayout#BYTES} that are overwritten
    */
-  static void release(
-      Worker worker, MemorySegment memory, long scratch, long address, int owner) {
+  static void release(Worker worker, MemorySegment memory, long scratch, long address, int owner) {
     worker.read(address, scratch, LeafLayout.BYTES);
     long left = LeafLayout.state(memory, scratch);
     if (LeafLayout.owner(left) != owner) {

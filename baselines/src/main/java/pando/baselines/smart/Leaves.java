@@ -51,7 +51,7 @@ final class Leaves {
     long start = worker.nanoTime();
     for (int attempt = 0; !LeafLayout.isWhole(memory, leaf); attempt++) {
       long state = LeafLayout.state(memory, leaf);
-      boolean isLocked = LeafLayout.owner(state) != 0;
+      boolean isLocked = LeafLayout.owner(state) != 0 || isLockedLocally();
       if (attempt >= READS_MAX && !(isLocked && !limit.isOver(worker.nanoTime() - start))) {
         throw new CorruptNodeException(
             address,
@@ -65,6 +65,12 @@ final class Leaves {
       worker.backoff().pauseBriefly(attempt);
       read(address);
     }
+  }
+
+  /** Returns whether the leaf may be locked where that cannot be seen in it, in partitions. */
+  private boolean isLockedLocally() {
+    boolean isForeign = !context.server.owns(LeafLayout.key(memory, leaf));
+    return number == PlaceLocks.HELD || (context.server.partitioned && isForeign);
   }
 
   /** Returns what {@link HeldPlaces#number} was before the last leaf was READ. */

@@ -39,7 +39,11 @@ final class Neighbours extends NeighbourSearch {
       context.counters.restarts++;
       start =
           WaitLimit.SHORT.pauseBriefly(
-              context.worker.backoff(), attempt, start, "what is next to a key changes: key", wanted);
+              context.worker.backoff(),
+              attempt,
+              start,
+              "what is next to a key changes: key",
+              wanted);
     }
   }
 

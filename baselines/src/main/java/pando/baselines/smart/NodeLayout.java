@@ -16,9 +16,9 @@ import pando.fabric.memory.Words;
  * are 0. So a node says by itself what it is for, by whatever way it was reached. Only the type and
  * the state of a header change.
  *
- * <p><b>Life of a node.</b> It is written unborn. Once a slot leads to it, it is made live. Before it
- * is replaced it is sealed, and all its slots are frozen: then it does not change again. It is dead
- * when no slot leads to it any more.
+ * <p><b>Life of a node.</b> It is written unborn. Once a slot leads to it, it is made live. Before
+ * it is replaced it is sealed, and all its slots are frozen: then it does not change again. It is
+ * dead when no slot leads to it any more.
  */
 final class NodeLayout {
   static final int LIFE = 0;

@@ -9,9 +9,9 @@ import pando.fabric.Backoff;
  * alone changes is current, and says what is absent without a READ.
  *
  * <p>Such a node is changed under its local lock. Its copy is dropped before the change begins, and
- * the changed node is copied before the lock is let go. What was READ without the lock becomes a copy
- * only if nobody has taken the lock since before the READ. So no copy is older than a change that has
- * begun. When a range moves, all copies are dropped.
+ * the changed node is copied before the lock is let go. What was READ without the lock becomes a
+ * copy only if nobody has taken the lock since before the READ. So no copy is older than a change
+ * that has begun. When a range moves, all copies are dropped.
  */
 final class OwnCopies {
   private static final BooleanSupplier ALWAYS = () -> true;
@@ -35,8 +35,7 @@ final class OwnCopies {
     this.locks = server.placeLocks;
     this.backoff = context.worker.backoff();
     this.memory = context.memory;
-    this.isUnchanged =
-        () -> number != PlaceLocks.HELD && locks.number(locks.of(address)) == number;
+    this.isUnchanged = () -> number != PlaceLocks.HELD && locks.number(locks.of(address)) == number;
   }
 
   /**

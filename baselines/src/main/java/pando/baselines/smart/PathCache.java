@@ -9,9 +9,9 @@ import pando.fabric.memory.Closing;
 
 /**
  * A compute server's cache: copies of inner nodes, found by the longest prefix of a path. Several
- * queues ({@link CachePart}) each hold the copies of some paths; one more holds those near the root,
- * which stay. Copies may be old: what they lead to says by itself what it is. Those of nodes that one
- * compute server alone changes are current ({@link OwnCopies}).
+ * queues ({@link CachePart}) each hold the copies of some paths; one more holds those near the
+ * root, which stay. Copies may be old: what they lead to says by itself what it is. Those of nodes
+ * that one compute server alone changes are current ({@link OwnCopies}).
  *
  * <p>Thread-safe.
  */
@@ -28,7 +28,8 @@ final class PathCache implements AutoCloseable {
    *
    * @param limit bytes of copies, {@link #bytesMin} at least
    * @param partsMax greatest number of queues, a power of two
-   * @param pinnedDepth nodes with a shorter path stay: 0 for none, 1 for the root, 2 for those below
+   * @param pinnedDepth nodes with a shorter path stay: 0 for none, 1 for the root, 2 for those
+   *     below
    */
   PathCache(long limit, int partsMax, int pinnedDepth) {
     this.pinnedDepth = pinnedDepth;

@@ -3,8 +3,9 @@ package pando.baselines.smart;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The locks of places at a compute server of P-SMART, for what it alone changes: leaves of its keys,
- * and inner nodes whose paths lie within its range. Places share {@link #LOCKS} locks by hash.
+ * The locks of places at a compute server of P-SMART, for what it alone changes: leaves of its
+ * keys, and inner nodes whose paths lie within its range. Places share {@link #LOCKS} locks by
+ * hash.
  *
  * <p>A lock is a number, even where it is free, which grows whenever it is taken and let go. A
  * session notes it, READs the place, and takes the lock only if the number is the same: so what it

@@ -60,8 +60,7 @@ final class Removals {
       int level = descent.levels() - 1;
       long slot = descent.slot(level);
       boolean emptied =
-          context.postAndSwap(
-              list.clear(), level, descent.slotAddress(level), slot, emptied(slot));
+          context.postAndSwap(list.clear(), level, descent.slotAddress(level), slot, emptied(slot));
       context.held.unlock();
       if (emptied) {
         return true;

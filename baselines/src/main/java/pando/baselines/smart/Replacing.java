@@ -12,14 +12,14 @@ import pando.index.bugs.PlantedBug;
  * nothing.
  *
  * <p><b>Freeze, build, swing.</b> (1) The header becomes sealed, which ends growth in place, and
- * every slot gets its frozen bit by an atomic, which returns the slot's last content. (2) A new node
- * is made of that, unborn. (3) A CAS puts it into the parent's slot; the new node becomes live, the
- * old one dead. All that others can do meanwhile fails at a frozen slot; they then do the same from
- * (1), and one of them wins the CAS. So there is no lock, and a client that stops in between stops
- * nobody.
+ * every slot gets its frozen bit by an atomic, which returns the slot's last content. (2) A new
+ * node is made of that, unborn. (3) A CAS puts it into the parent's slot; the new node becomes
+ * live, the old one dead. All that others can do meanwhile fails at a frozen slot; they then do the
+ * same from (1), and one of them wins the CAS. So there is no lock, and a client that stops in
+ * between stops nobody.
  *
- * <p>A node that one compute server alone changes, in partitions, is locked locally instead, from (1)
- * until it is dead, and only its header is sealed.
+ * <p>A node that one compute server alone changes, in partitions, is locked locally instead, from
+ * (1) until it is dead, and only its header is sealed.
  */
 final class Replacing {
   private final SmartContext context;
@@ -130,8 +130,8 @@ final class Replacing {
   }
 
   /**
-   * Seals a node and freezes its slots; its image then has its last content, and its header. Returns
-   * {@code false} if the node is dead already.
+   * Seals a node and freezes its slots; its image then has its last content, and its header.
+   * Returns {@code false} if the node is dead already.
    */
   private boolean freeze(Descent descent, int level, long image) {
     long node = descent.address(level);

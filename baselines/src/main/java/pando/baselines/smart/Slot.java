@@ -67,9 +67,7 @@ final class Slot {
 
   /** Returns the slot of a byte whose child was removed. */
   static long empty(int firstByte, long random) {
-    return ((long) firstByte << BYTE_SHIFT)
-        | ((long) EMPTY << KIND_SHIFT)
-        | (random & RANDOM_MASK);
+    return ((long) firstByte << BYTE_SHIFT) | ((long) EMPTY << KIND_SHIFT) | (random & RANDOM_MASK);
   }
 
   private static long of(int firstByte, int kind, int type, long address) {

@@ -6,8 +6,8 @@ import pando.fabric.Worker;
 import pando.index.pool.PoolChange;
 
 /**
- * Finds a key that divides a range into about two halves, by READs from the root down. Every key can
- * be a bound, so what others change meanwhile does no harm.
+ * Finds a key that divides a range into about two halves, by READs from the root down. Every key
+ * can be a bound, so what others change meanwhile does no harm.
  */
 final class SmartBounds {
   /** Children of a node whose middle one divides a range well enough. */

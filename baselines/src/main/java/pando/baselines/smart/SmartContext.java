@@ -115,8 +115,8 @@ final class SmartContext extends WorkerContext {
   }
 
   /**
-   * Posts WRITEs, if there are any, and then changes a slot of a node of the
-   * last descent: in one list if all of that is at one memory server.
+   * Posts WRITEs, if there are any, and then changes a slot of a node of the last descent: in one
+   * list if all of that is at one memory server.
    *
    * <p>The slot is changed by a CAS, or, if this compute server alone changes the node, by a WRITE
    * under its local lock, which stays {@link #held}. The WRITEs take place in any case.

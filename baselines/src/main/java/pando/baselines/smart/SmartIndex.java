@@ -46,11 +46,7 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
       throw new IllegalArgumentException(
           "a pool that slots of %s cannot name: memoryServers=%s, greatest=%s, bytes=%s, greatest=%s"
               .formatted(
-                  name(),
-                  fabric.memoryServers(),
-                  Slot.SERVERS_MAX,
-                  most,
-                  Slot.SERVER_BYTES_MAX));
+                  name(), fabric.memoryServers(), Slot.SERVERS_MAX, most, Slot.SERVER_BYTES_MAX));
     }
   }
 

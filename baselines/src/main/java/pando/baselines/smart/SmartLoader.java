@@ -3,7 +3,6 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import pando.fabric.Fabric;
-import pando.fabric.GlobalAddress;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbCounters;
 import pando.fabric.VerbList;
@@ -14,8 +13,8 @@ import pando.index.load.Loader;
 import pando.index.pool.Workers;
 
 /**
- * Builds a whole tree out of entries in ascending order of their keys. It keeps a stack of the nodes
- * on the way to the last key; a node is written when a key comes that is not below it.
+ * Builds a whole tree out of entries in ascending order of their keys. It keeps a stack of the
+ * nodes on the way to the last key; a node is written when a key comes that is not below it.
  *
  * <pre>
  *   root  -  node  -  node            the open nodes, each the last child of the one before

@@ -57,7 +57,9 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
                   DELEGATION,
                   COMBINING,
                   FIFO_PARTS,
-                   PINNED_DEPTH, MERGE_SHARE, LOCK_WAIT_MILLIS)));
+                  PINNED_DEPTH,
+                  MERGE_SHARE,
+                  LOCK_WAIT_MILLIS)));
 
   /** SMART. */
   public static final IndexSystem SMART =

@@ -14,8 +14,8 @@ import pando.index.host.HostedServer;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 import pando.index.pool.PoolChange;
-import pando.index.session.KeyTurns;
 import pando.index.session.Gate;
+import pando.index.session.KeyTurns;
 
 /** What the sessions of one compute server of SMART share: its cache, and free places. */
 final class SmartServer extends HostedServer {
@@ -77,7 +77,9 @@ final class SmartServer extends HostedServer {
    * only if it is the same for all.
    */
   static int system(SmartOptions options) {
-    return SYSTEM | (options.isPartitioned() ? 2 : 0) | (options.reserve() == Reserve.WHOLE ? 1 : 0);
+    return SYSTEM
+        | (options.isPartitioned() ? 2 : 0)
+        | (options.reserve() == Reserve.WHOLE ? 1 : 0);
   }
 
   /** Makes a pass for what reads places and is no session. */
@@ -103,8 +105,7 @@ final class SmartServer extends HostedServer {
   /** Returns whether this compute server has keys below the node with a path. */
   boolean hasKeysBelow(long prefix, int depth) {
     return !partitioned
-        || (KeyPath.key(prefix) <= high()
-            && KeyPath.key(KeyPath.greatest(prefix, depth)) >= low());
+        || (KeyPath.key(prefix) <= high() && KeyPath.key(KeyPath.greatest(prefix, depth)) >= low());
   }
 
   /** Returns a life that no node has had before. */

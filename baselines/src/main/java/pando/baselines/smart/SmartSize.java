@@ -162,7 +162,9 @@ final class SmartSize {
     }
   }
 
-  /** Returns whether the key of a leaf is in the range, where its part of the keys is only partly. */
+  /**
+   * Returns whether the key of a leaf is in the range, where its part of the keys is only partly.
+   */
   private boolean isInRange(long address) {
     context.checkPlace(address, LeafLayout.PLACE_BYTES);
     context.counters.leafMisses++;

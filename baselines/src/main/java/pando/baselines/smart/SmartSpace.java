@@ -20,8 +20,8 @@ import pando.index.pool.KeptNodes;
  * nodes go to that of their parents; one in {@link #NODES_TO_A_TURN} goes to the next memory server
  * in turn, so that all get their share.
  *
- * <p>A place that a slot has led to rests ({@link Epochs}) before it is used again, as operations that
- * are running may know it.
+ * <p>A place that a slot has led to rests ({@link Epochs}) before it is used again, as operations
+ * that are running may know it.
  */
 final class SmartSpace {
   private static final int NODES_TO_A_TURN = 16;

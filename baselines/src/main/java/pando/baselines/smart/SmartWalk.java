@@ -170,7 +170,8 @@ final class SmartWalk {
     } else if (!KeyPath.startsWith(KeyPath.of(key), prefixes[number], depths[number])) {
       findings.problem(address, "is not on its path: key=" + key);
     } else if (LeafLayout.owner(state) != 0) {
-      findings.problem(address, "is locked: owner=0x" + Integer.toHexString(LeafLayout.owner(state)));
+      findings.problem(
+          address, "is locked: owner=0x" + Integer.toHexString(LeafLayout.owner(state)));
     } else if (isLive && !findings.entry(key, LeafLayout.value(memory, leaf))) {
       findings.problem(address, "has a key that another one has, too: key=" + key);
     }

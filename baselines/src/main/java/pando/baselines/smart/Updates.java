@@ -3,7 +3,6 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
-import pando.fabric.memory.Words;
 
 /** Stores a value in a leaf that this worker has locked, and unlocks it. */
 final class Updates {

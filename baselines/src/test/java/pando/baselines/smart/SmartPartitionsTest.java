@@ -12,7 +12,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.fabric.VerbCounters;
 import pando.index.Costs;
-import pando.index.Entries;
 import pando.index.HookedFabric;
 import pando.index.MovablePartitions;
 import pando.index.Pools;

@@ -89,7 +89,6 @@ class HostileBytesTest {
     "EMT_D,     2, true,  rows=7",
     "SMART,     0, true,  reserve=steps lock-wait-millis=20",
     "SMART,     1, true,  reserve=steps lock-wait-millis=20",
-    "SMART,     2, true,  reserve=whole lock-wait-millis=20",
     "P_SMART,   1, true,  reserve=steps lock-wait-millis=20",
   })
   void shouldSurviveAnyDamagedByte(
@@ -127,7 +126,6 @@ class HostileBytesTest {
     "EMT_D,     0, rows=7",
     "EMT_D,     1, rows=250",
     "SMART,     0, reserve=steps lock-wait-millis=20",
-    "SMART,     1, reserve=steps lock-wait-millis=20",
   })
   void shouldSurviveADamagedNode(SystemUnderTest system, int level, String settings) {
     SplittableRandom random = new SplittableRandom(Seeds.of(level));
@@ -172,7 +170,6 @@ class HostileBytesTest {
     "EMT_D,     1, true,  rows=7",
     "EMT_D,     2, true,  rows=250",
     "SMART,     1, true,  reserve=steps lock-wait-millis=20",
-    "SMART,     2, true,  reserve=whole lock-wait-millis=20",
   })
   void shouldSurviveADamagedPointer(
       SystemUnderTest system, int level, boolean sealed, String settings) {

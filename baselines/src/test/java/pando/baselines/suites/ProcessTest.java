@@ -118,7 +118,18 @@ class ProcessTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"dex", "orca", "sherman", "p-sherman", "deft", "rolex", "xstore-d", "emt-d", "smart", "p-smart"})
+      strings = {
+        "dex",
+        "orca",
+        "sherman",
+        "p-sherman",
+        "deft",
+        "rolex",
+        "xstore-d",
+        "emt-d",
+        "smart",
+        "p-smart"
+      })
   void shouldTellThatAMemoryServerIsLost(SystemUnderTest system) throws Exception {
     NavigableMap<Long, Long> model =
         Entries.random(new SplittableRandom(Seeds.of(404)), 8_000); // More than caches hold.

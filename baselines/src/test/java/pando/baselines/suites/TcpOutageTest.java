@@ -42,7 +42,6 @@ import pando.fabric.UnknownOutcomeException;
 import pando.fabric.tcp.TcpFabric;
 import pando.fabric.tcp.TcpMemoryServer;
 import pando.fabric.tcp.TcpOptions;
-import pando.index.Configuration;
 import pando.index.Entries;
 import pando.index.IndexProcess;
 import pando.index.Pools;

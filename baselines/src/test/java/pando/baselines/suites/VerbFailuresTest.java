@@ -49,15 +49,15 @@ class VerbFailuresTest {
           "DEFT validation=checksum sx-locks=off",
           "ROLEX retraining=on",
           "XSTORE_D retraining=on",
-          "SMART reserve=steps",
-          "P_SMART reserve=steps",
+          "SMART reserve=steps combining=off delegation=off",
+          "P_SMART reserve=steps combining=off delegation=off",
           "EMT_D kept-nodes=2");
 
   private static final List<String> MORE_SYSTEMS =
       List.of(
           "DEX offloading=off",
           "DEX contrary=0.5",
-          "SMART reserve=whole",
+          "SMART reserve=whole combining=off delegation=off",
           "ORCA neighbours=on",
           "ORCA twin=off",
           "SHERMAN validation=lines",

@@ -61,8 +61,8 @@ class VerbRacesTest {
           "ROLEX retraining=on",
           "XSTORE_D retraining=on",
           "EMT_D kept-nodes=2",
-          "SMART reserve=steps",
-          "P_SMART reserve=steps");
+          "SMART reserve=steps combining=off delegation=off",
+          "P_SMART reserve=steps combining=off delegation=off");
 
   private static final List<String> MORE_SYSTEMS =
       List.of(

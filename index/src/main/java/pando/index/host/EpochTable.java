@@ -95,9 +95,7 @@ final class EpochTable extends WorkerContext {
   }
 
   private boolean hasMovedOn(long then, long now, int moves) {
-    return process(now) != process(then)
-        || ((now - then) & EPOCH_MASK) >= moves
-        || isGone(then);
+    return process(now) != process(then) || ((now - then) & EPOCH_MASK) >= moves || isGone(then);
   }
 
   private boolean isGone(long word) {
@@ -142,8 +140,7 @@ final class EpochTable extends WorkerContext {
   static void bury(PoolChange change, int number) {
     Worker worker = change.worker();
     Words.set(worker.memory(), change.message(), 0);
-    Retry.untilDone(
-        worker, () -> worker.write(addressOf(number), change.message(), Long.BYTES));
+    Retry.untilDone(worker, () -> worker.write(addressOf(number), change.message(), Long.BYTES));
   }
 
   private static long addressOf(int number) {

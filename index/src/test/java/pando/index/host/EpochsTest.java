@@ -191,7 +191,8 @@ class EpochsTest {
     Worker worker = client.worker;
     client.pass.enter();
     try {
-      long added = client.server.allocator.allocate(worker, client.message, number % MEMORY_SERVERS);
+      long added =
+          client.server.allocator.allocate(worker, client.message, number % MEMORY_SERVERS);
       synchronized (uses) {
         uses.merge(added, 1, Integer::sum);
       }
@@ -253,7 +254,9 @@ class EpochsTest {
     for (TestServer server : servers) {
       for (int i = 0; i < 3; i++) {
         long own = seed * 100 + server.number * 10L + i;
-        simulated.core(server.number).spawn("client-" + own, () -> operate(simulated, server, own, 200));
+        simulated
+            .core(server.number)
+            .spawn("client-" + own, () -> operate(simulated, server, own, 200));
       }
     }
     simulated.run(100 * SECOND, EVENTS_MAX);

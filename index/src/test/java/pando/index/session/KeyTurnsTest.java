@@ -212,12 +212,11 @@ class KeyTurnsTest {
         int number = i;
         threads.add(
             Thread.ofPlatform()
-                .start(
-                    () -> {
-                      try (Client client = new Client(fabric, number, System::nanoTime, seed)) {
-                        client.operate(2_000);
-                      }
-                    }));
+                .start(() -> {
+                  try (Client client = new Client(fabric, number, System::nanoTime, seed)) {
+                    client.operate(2_000);
+                  }
+                }));
       }
       for (Thread thread : threads) {
         thread.join();
