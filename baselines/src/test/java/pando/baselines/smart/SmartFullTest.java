@@ -9,7 +9,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import pando.fabric.PoolFullException;
 import pando.index.HookedFabric;
-import pando.index.HookedFabric.Posting;
 import pando.index.MovablePartitions;
 import pando.index.Pools;
 import pando.index.Session;
@@ -37,7 +36,7 @@ class SmartFullTest {
   private void failNextChunk(Runnable before) {
     fabric.hookNext(
         verbs -> verbs.size() == 0,
-        (Posting _) -> {
+        _ -> {
           before.run();
           throw new PoolFullException("full by a test");
         });
