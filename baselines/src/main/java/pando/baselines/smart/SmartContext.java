@@ -164,7 +164,9 @@ final class SmartContext extends WorkerContext {
     return true;
   }
 
-  /** As {@link #postAndSwap(VerbList, int, long, long, long, VerbList)}, with no verbs afterwards. */
+  /**
+   * As {@link #postAndSwap(VerbList, int, long, long, long, VerbList)}, with no verbs afterwards.
+   */
   boolean postAndSwap(VerbList writes, int level, long slot, long expected, long desired) {
     return postAndSwap(writes, level, slot, expected, desired, nothing);
   }

@@ -51,14 +51,13 @@ class SmartFullTest {
       MovablePartitions partitions = index.partitions().orElseThrow();
       partitions.moveBoundary(1, KEYS);
       letAPlaceRest(session);
-      failNextChunk(
-          () ->
-              fabric.hookPause(
-                  0,
-                  () -> {
-                    partitions.moveBoundary(1, KEYS - MOVED);
-                    fabric.letTimePass(SECOND);
-                  }));
+      failNextChunk(() ->
+          fabric.hookPause(
+              0,
+              () -> {
+                partitions.moveBoundary(1, KEYS - MOVED);
+                fabric.letTimePass(SECOND);
+              }));
       long[] keys = LongStream.range(0, KEYS).toArray();
       assertThatThrownBy(() -> session.putAll(keys, 0, KEYS, keys))
           .isInstanceOf(PoolFullException.class);
@@ -88,17 +87,16 @@ class SmartFullTest {
             ended[0] = !follower.isAlive();
             fabric.letTimePass(SECOND);
           };
-      failNextChunk(
-          () -> {
-            fabric.hookPause(
-                0,
-                () -> {
-                  fabric.hookPause(0, pauses);
-                  waits.countDown();
-                });
-            follower.start();
-            await(waits);
-          });
+      failNextChunk(() -> {
+        fabric.hookPause(
+            0,
+            () -> {
+              fabric.hookPause(0, pauses);
+              waits.countDown();
+            });
+        follower.start();
+        await(waits);
+      });
       while (follower.getState() == Thread.State.NEW) {
         key[0]++;
         session.put(key[0], 1);

@@ -130,9 +130,9 @@ public final class Seat implements AutoCloseable {
   }
 
   /**
-   * Applies the changes of the turn one after the other to what there is, its own first, while
-   * the key is locked. Can be repeated, until the turn ends. {@link #isPresent} and {@link #last}
-   * then say what there must be.
+   * Applies the changes of the turn one after the other to what there is, its own first, while the
+   * key is locked. Can be repeated, until the turn ends. {@link #isPresent} and {@link #last} then
+   * say what there must be.
    *
    * @param isThere whether the key is there
    * @param valueThere its value, if it is
@@ -218,8 +218,7 @@ public final class Seat implements AutoCloseable {
     }
     other.found = ticket.found;
     other.value = ticket.value;
-    other.changeState(
-        Ticket.WAITING, outcome == Ticket.ANSWERED ? Ticket.ANSWERED : Ticket.FAILED);
+    other.changeState(Ticket.WAITING, outcome == Ticket.ANSWERED ? Ticket.ANSWERED : Ticket.FAILED);
   }
 
   /** Gives the seat back, and ends its turn if an operation could not. */

@@ -368,7 +368,8 @@ class KeyTurnsTest {
     Seat third = writes.open();
     assertThat(first.join(put(1, 1), NEVER)).isFalse();
     boolean[] waited = new boolean[1];
-    assertThatThrownBy(() -> second.join(put(1, 2), new Late())).isInstanceOf(StalledException.class);
+    assertThatThrownBy(() -> second.join(put(1, 2), new Late()))
+        .isInstanceOf(StalledException.class);
     assertThat(second.join(put(2, 20), NEVER)).as("its key has another slot").isFalse();
     Backoff waits =
         atPause(() -> {
@@ -437,13 +438,15 @@ class KeyTurnsTest {
         };
     turns.run();
     List<Throwable> failures = new ArrayList<>();
-    Thread thread = Thread.ofPlatform().start(() -> {
-      try {
-        dive(turns);
-      } catch (Throwable e) {
-        failures.add(e);
-      }
-    });
+    Thread thread =
+        Thread.ofPlatform()
+            .start(() -> {
+              try {
+                dive(turns);
+              } catch (Throwable e) {
+                failures.add(e);
+              }
+            });
     thread.join();
     assertThat(failures).isEmpty();
     assertThat(attempts[0]).as("some overflow").isGreaterThan(2);
