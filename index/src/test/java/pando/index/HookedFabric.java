@@ -466,6 +466,7 @@ public final class HookedFabric implements Fabric {
 
     @Override
     public void pause(int attempt) {
+      HookedFabric.this.pause(attempt);
       backoff.pause(attempt);
     }
 

@@ -3,12 +3,10 @@ package pando.baselines.smart;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
-import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.CorruptNodeException;
 import pando.index.host.LocalMemory;
 import pando.index.host.WorkerContext;
-import pando.index.session.KeyTurns;
 
 /** What the parts of one worker share: verbs, counters, and places in local memory. */
 final class SmartContext extends WorkerContext {
@@ -55,11 +53,6 @@ final class SmartContext extends WorkerContext {
   /** Whether this completes what a lost compute server has left, whosever the keys are. */
   final boolean buries;
 
-  /** This worker's seats in turns. */
-  final KeyTurns.Seat reads;
-
-  final KeyTurns.Seat writes;
-
   private final long images;
 
   /** Where the new content of a slot is made. */
@@ -93,8 +86,6 @@ final class SmartContext extends WorkerContext {
     this.server = server;
     this.buries = buries;
     this.owner = LeafLayout.owner(server.number, session);
-    this.reads = server.reads.open();
-    this.writes = (server.options.combining() ? server.writes : new KeyTurns()).open();
     this.leaves = new Leaves(this);
     this.held = new HeldPlaces(server.placeLocks, worker, words + 7 * Long.BYTES);
     this.copies = new OwnCopies(this);
@@ -173,7 +164,9 @@ final class SmartContext extends WorkerContext {
     return true;
   }
 
-  /** As the other one, with nothing to be posted afterwards. */
+  /**
+   * As {@link #postAndSwap(VerbList, int, long, long, long, VerbList)}, with no verbs afterwards.
+   */
   boolean postAndSwap(VerbList writes, int level, long slot, long expected, long desired) {
     return postAndSwap(writes, level, slot, expected, desired, nothing);
   }
@@ -193,10 +186,5 @@ final class SmartContext extends WorkerContext {
   public void abandon(Throwable failure) {
     locks.abandon(failure);
     held.abandon(failure);
-  }
-
-  @Override
-  public void close() {
-    Closing.all(reads::close, writes::close, super::close);
   }
 }

@@ -106,12 +106,12 @@ final class SmartSpace {
 
   /** Returns how many places rest. */
   long resting() {
-    return epochs.places().count();
+    return epochs.resting().count();
   }
 
   /** Returns the bytes in use that were allocated here, less those freed here. */
   long bytesInUse() {
-    long bytes = -epochs.places().bytes();
+    long bytes = -epochs.resting().bytes();
     for (NodeAllocator allocator : allocators) {
       bytes += allocator.nodesInUse() * allocator.nodeBytes();
     }
@@ -121,7 +121,7 @@ final class SmartSpace {
   /** Returns what is kept here for later. */
   List<PoolPart> kept() {
     List<PoolPart> parts = new ArrayList<>();
-    parts.add(epochs.places());
+    parts.add(epochs.resting());
     allocators.forEach(allocator -> parts.addAll(KeptNodes.of(allocator)));
     return parts;
   }

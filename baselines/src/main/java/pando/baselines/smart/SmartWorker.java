@@ -6,11 +6,13 @@ import pando.fabric.PoolFullException;
 import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.bugs.PlantedBug;
 import pando.index.host.HostedWorker;
 import pando.index.session.KeyTurns;
 import pando.index.session.Operation;
 import pando.index.session.Request;
+import pando.index.session.Seat;
 
 /** One session's operations at one compute server of SMART. */
 final class SmartWorker extends HostedWorker {
@@ -19,6 +21,9 @@ final class SmartWorker extends HostedWorker {
 
   /** Longest wait of an operation for places that rest, in nanoseconds. */
   private static final long REST_NANOS_MAX = 200_000_000;
+
+  /** The descent begins by copies. */
+  private static final int BY_COPIES = 0;
 
   private final SmartServer server;
   private final SmartContext context;
@@ -34,11 +39,14 @@ final class SmartWorker extends HostedWorker {
   private final WaitLimit limit;
 
   /** Turns of reads of a key, and of writes. */
-  private final KeyTurns.Seat reads;
+  private final Seat reads;
 
-  private final KeyTurns.Seat writes;
+  private final Seat writes;
   private final boolean delegation;
   private final Request read = new Request();
+
+  /** {@link Descent#findNow}, or {@link #BY_COPIES}: where the next descent begins. */
+  private int below;
 
   /** Whether the operation may have changed an entry. */
   private boolean written;
@@ -58,8 +66,8 @@ final class SmartWorker extends HostedWorker {
     this.size = new SmartSize(context);
     this.limit = new WaitLimit(server.options.lockWaitNanos());
     this.delegation = server.options.delegation();
-    this.reads = context.reads;
-    this.writes = context.writes;
+    this.reads = server.reads.open();
+    this.writes = (server.options.combining() ? server.writes : new KeyTurns()).open();
   }
 
   @Override
@@ -116,7 +124,7 @@ final class SmartWorker extends HostedWorker {
       execute(wanted);
       done = true;
     } catch (PoolFullException e) {
-      if (mayHaveWritten() || !awaitPlaces(wanted.key(), e)) {
+      if (mayHaveWritten() || !awaitPlaces(e)) {
         throw e;
       }
       execute(wanted);
@@ -131,68 +139,83 @@ final class SmartWorker extends HostedWorker {
   }
 
   /**
-   * Waits until places that rest are free, outside the gate, as they rest until each operation has
-   * ended; returns whether the operation can begin again.
+   * Waits until places that rest are free; returns whether the operation can begin again, alone.
+   *
+   * <p>Waits outside the gate, as places rest until each operation has ended. Ends the turn before:
+   * its other sessions are inside, and wait for this one. Meanwhile the server's range may become
+   * another one, and the caller relies on the one that it has seen.
    */
-  private boolean awaitPlaces(long key, PoolFullException full) {
+  private boolean awaitPlaces(PoolFullException full) {
     long resting = server.space.resting();
     if (resting == 0) {
       return false;
     }
+    writes.fail(false);
     context.abandon(full);
+    long low = server.low();
+    long high = server.high();
     pass().exit();
     try {
-      long start = worker.nanoTime();
-      for (int attempt = 0; server.space.resting() >= resting; attempt++) {
-        if (worker.nanoTime() - start > REST_NANOS_MAX) {
-          break;
-        }
-        worker.backoff().pause(attempt);
-      }
+      awaitFewer(resting);
     } finally {
       pass().enter();
     }
-    return server.owns(key);
+    return server.low() == low && server.high() == high;
+  }
+
+  /** Waits until fewer places rest, or for some time. */
+  private void awaitFewer(long resting) {
+    long start = worker.nanoTime();
+    for (int attempt = 0; server.space.resting() >= resting; attempt++) {
+      if (worker.nanoTime() - start > REST_NANOS_MAX) {
+        return;
+      }
+      worker.backoff().pause(attempt);
+    }
   }
 
   private void execute(Request wanted) {
-    long path = KeyPath.of(wanted.key());
-    boolean now = wanted.operation().isRemoval() || PlantedBug.SMART_ABSENT_FROM_COPY;
-    int below = KeyPath.BYTES;
+    below =
+        wanted.operation().isRemoval() || PlantedBug.SMART_ABSENT_FROM_COPY
+            ? KeyPath.BYTES
+            : BY_COPIES;
     long start = 0;
-    for (int attempt = 0; ; attempt++) {
-      End end = now ? descent.findNow(path, below) : descent.find(path);
-      int life = end == End.LEAF ? LeafLayout.life(LeafLayout.state(memory, context.leaf)) : -1;
-      boolean live = life == LeafLayout.LIVE;
-      long there = live ? LeafLayout.value(memory, context.leaf) : 0;
-      writes.apply(live, there);
-      if (writes.isPresent() ? live && writes.last() == there : !live) {
-        return;
-      }
-      boolean gone = live && !writes.isPresent();
-      if (!(gone && descent.levels() == 0)) {
-        boolean done =
-            live
-                ? tryChange(wanted.key(), path)
-                : life != LeafLayout.UNBORN && inserts.tryInsert(end, wanted.key(), writes.last());
-        if (done) {
-          return;
-        }
-        start = await(attempt, start, wanted.key());
-      }
-      if (gone || !live) {
-        // Whatever was in the way, the next descent also READs the node above it.
-        now = true;
-        below = descent.levels() == 0 ? KeyPath.BYTES : Math.max(1, descent.depth(0));
-      }
+    for (int attempt = 0; !attempt(wanted.key()); attempt++) {
+      start = await(attempt, start, wanted.key());
     }
+  }
+
+  /** Tries to execute the operation, and those of the turn; returns whether that is done. */
+  private boolean attempt(long key) {
+    long path = KeyPath.of(key);
+    End end = below == BY_COPIES ? descent.find(path) : descent.findNow(path, below);
+    int life = end == End.LEAF ? LeafLayout.life(LeafLayout.state(memory, context.leaf)) : -1;
+    boolean live = life == LeafLayout.LIVE;
+    long there = live ? LeafLayout.value(memory, context.leaf) : 0;
+    writes.apply(live, there);
+    if (writes.isPresent() ? live && writes.last() == there : !live) {
+      return true;
+    }
+    boolean done =
+        live
+            ? tryChange(key, path)
+            : life != LeafLayout.UNBORN && inserts.tryInsert(end, key, writes.last());
+    if (!done && !(live && writes.isPresent())) {
+      lookAbove();
+    }
+    return done;
+  }
+
+  /** Has the next descent also READ the node above what was in the way. */
+  private void lookAbove() {
+    below = descent.levels() == 0 ? KeyPath.BYTES : Math.max(1, descent.depth(0));
   }
 
   /** Changes the leaf that was found; returns {@code false} if it is locked, or no longer live. */
   private boolean tryChange(long key, long path) {
     long seen = LeafLayout.state(memory, context.leaf);
     long address = descent.leafAddress();
-    if (LeafLayout.owner(seen) != 0 || !locks.tryLock(address)) {
+    if (!knowsEnough() || LeafLayout.owner(seen) != 0 || !locks.tryLock(address)) {
       return false;
     }
     if (LeafLayout.counter(locks.found()) != LeafLayout.counter(seen)) {
@@ -202,13 +225,18 @@ final class SmartWorker extends HostedWorker {
     if (writes.isPresent()) {
       return store(address, key);
     }
-    if (descent.levels() == 0) {
+    if (!knowsEnough()) {
       locks.unlock();
       return false;
     }
     written = true;
     removals.remove(path);
     return true;
+  }
+
+  /** Returns whether it knows the node above the leaf, if that is needed: for a removal. */
+  private boolean knowsEnough() {
+    return writes.isPresent() || descent.levels() > 0;
   }
 
   private boolean store(long address, long key) {
@@ -247,5 +275,10 @@ final class SmartWorker extends HostedWorker {
   @Override
   protected void complete() {
     // What is half done is ended by LeafLocks.abandon, or by whoever meets it.
+  }
+
+  @Override
+  protected void release() {
+    Closing.all(reads::close, writes::close, super::release);
   }
 }

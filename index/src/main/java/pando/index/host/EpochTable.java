@@ -1,5 +1,6 @@
 package pando.index.host;
 
+import java.util.function.IntPredicate;
 import pando.fabric.Fabric;
 import pando.fabric.FencedException;
 import pando.fabric.MemoryServerLostException;
@@ -82,13 +83,13 @@ final class EpochTable extends WorkerContext {
    *
    * @param before the words then
    * @param moves times that an epoch must have moved on
-   * @param except a process that does not count, 0 for none
+   * @param except the numbers of compute servers that do not count
    */
-  boolean hasMovedOnSince(long[] before, int moves, long except) {
+  boolean hasMovedOnSince(long[] before, int moves, IntPredicate except) {
     boolean moved = true;
     for (int number = 0; number < SERVERS; number++) {
       long then = before[number];
-      moved &= then == 0 || process(then) == except || hasMovedOn(then, word(number), moves);
+      moved &= then == 0 || except.test(number) || hasMovedOn(then, word(number), moves);
     }
     return moved;
   }
@@ -135,7 +136,7 @@ final class EpochTable extends WorkerContext {
     }
   }
 
-  /** Has a compute server be away that is lost and fenced. */
+  /** Marks a compute server that is lost and fenced as away. */
   static void bury(PoolChange change, int number) {
     Worker worker = change.worker();
     Words.set(worker.memory(), change.message(), 0);

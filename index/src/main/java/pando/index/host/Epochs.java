@@ -1,5 +1,6 @@
 package pando.index.host;
 
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
@@ -59,7 +60,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
   /** Looks of one that closes, at most, as clocks may stand still. */
   private static final int CLOSE_LOOKS_MAX = 20_000;
 
-  private static final long NOBODY = 0;
+  private static final IntPredicate NONE = _ -> false;
 
   private final HostedServer server;
   private final Fabric fabric;
@@ -87,7 +88,11 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
     this(server, fabric, MOVES);
   }
 
-  /** As the other one, where an epoch has to move on so many times. */
+  /**
+   * Creates a task that rests until {@link #join}.
+   *
+   * @param moves times that an epoch has to move on before a place is free
+   */
   Epochs(HostedServer server, Fabric fabric, int moves) {
     super(server, fabric, "pando-epochs-" + server.number, () -> new EpochTable(fabric));
     this.server = server;
@@ -111,8 +116,8 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
   }
 
   /**
-   * Frees a place that was unlinked, so that no operation that begins later finds it. Issues no
-   * verb.
+   * Frees a place. It must be unlinked: no operation that begins after this call may find it.
+   * Issues no verb.
    *
    * @param allocator gets the place when it has rested
    * @param address global address of the place
@@ -129,7 +134,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
   }
 
   /** Returns the freed places that rest. */
-  public synchronized PoolPart places() {
+  public synchronized PoolPart resting() {
     return new PoolPart(
         "freed nodes, kept here", fresh.size() + resting.size(), fresh.bytes() + resting.bytes());
   }
@@ -143,7 +148,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
    */
   public void freeAll(Worker worker, long message) {
     pause(worker.backoff());
-    if (places().count() == 0) {
+    if (resting().count() == 0) {
       return;
     }
     try (EpochTable table = new EpochTable(fabric)) {
@@ -163,8 +168,8 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
     long start = table.worker.nanoTime();
     for (int looks = 0; looks < CLOSE_LOOKS_MAX; looks++) {
       table.look();
-      // This process moves its own epochs on no more.
-      if (own.hasEnded() && table.hasMovedOnSince(since, moves, fabric.process())) {
+      // The compute servers behind this gate may move on no more; the grace period is for them.
+      if (own.hasEnded() && table.hasMovedOnSince(since, moves, server::sharesGateWith)) {
         return true;
       }
       if (table.worker.nanoTime() - start > CLOSE_NANOS_MAX) {
@@ -175,7 +180,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
     return false;
   }
 
-  /** Has a compute server be away that is lost and fenced: for {@link HostedIndex#bury}. */
+  /** Marks a compute server that is lost and fenced as away: for {@link HostedIndex#bury}. */
   public static void bury(PoolChange change, int lost) {
     EpochTable.bury(change, lost);
   }
@@ -210,7 +215,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
       table.look();
       if (before == null) {
         before = table.copy();
-      } else if (table.hasMovedOnSince(before, moves, NOBODY)) {
+      } else if (table.hasMovedOnSince(before, moves, NONE)) {
         free(table.worker, table.message);
       }
       moveOn(table);
@@ -223,7 +228,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
   }
 
   private void moveOn(EpochTable table) {
-    boolean waits = places().count() > 0;
+    boolean waits = resting().count() > 0;
     hurries = waits || table.isAnyWaiting();
     if (grace == null && hurries) {
       grace = server.gate.gracePeriod();

@@ -3,6 +3,7 @@ package pando.index.host;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.function.Supplier;
 import pando.fabric.Backoff;
 import pando.fabric.VerbCounters;
 import pando.fabric.Worker;
@@ -26,6 +27,9 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
 
   /** Shut during a change of the index or of its range, and for {@link #tryAlone}. */
   Gate gate = new Gate();
+
+  /** The compute servers of its index in this process; itself before it is one of them. */
+  Supplier<? extends List<? extends HostedServer>> members = () -> List.of(this);
 
   /** Its background tasks, which add themselves. */
   final List<HostedTask<?, ?>> tasks = new ArrayList<>();
@@ -69,6 +73,11 @@ public abstract class HostedServer implements KeyRange, AutoCloseable {
    */
   protected boolean sharesGate() {
     return true;
+  }
+
+  /** Returns whether operations at a compute server enter the same gate as those at this one. */
+  final boolean sharesGateWith(int other) {
+    return members.get().stream().anyMatch(each -> each.number == other && each.gate == gate);
   }
 
   /** Returns whether a table gives it the range that it has. */

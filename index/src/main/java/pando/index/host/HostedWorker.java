@@ -183,8 +183,9 @@ public abstract class HostedWorker extends GatedWorker {
     return context.worker.backoff();
   }
 
+  /** {@inheritDoc} What overrides it ends by this. */
   @Override
-  protected final void release() {
+  protected void release() {
     context.close();
   }
 }

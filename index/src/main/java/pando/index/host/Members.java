@@ -56,6 +56,7 @@ final class Members<S extends HostedServer, W extends GatedWorker> {
     if (server.sharesGate()) {
       server.gate = gate;
     }
+    server.members = this::servers;
     List<S> more = new ArrayList<>(servers);
     more.add(server);
     servers = List.copyOf(more);

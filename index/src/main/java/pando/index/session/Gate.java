@@ -48,7 +48,7 @@ public final class Gate {
 
   /** One worker's pass. Only the worker's thread may use it. */
   public static final class Pass {
-    private static final VarHandle TURNS = field(Pass.class, "turns", int.class);
+    private static final VarHandle CROSSINGS = field(Pass.class, "crossings", int.class);
 
     private final Gate gate;
     private final Worker worker;
@@ -61,7 +61,7 @@ public final class Gate {
     private volatile boolean resting;
 
     /** Counts entries and exits: odd while the worker is inside. Wraps. */
-    private int turns;
+    private int crossings;
 
     private Pass(Gate gate, Worker worker) {
       this.gate = gate;
@@ -114,24 +114,24 @@ public final class Gate {
     }
 
     private void goIn() {
-      TURNS.setVolatile(this, turns | 1);
+      CROSSINGS.setVolatile(this, crossings | 1);
     }
 
     /** Leaves the gate. */
     public void exit() {
-      TURNS.setRelease(this, (turns | 1) + 1);
+      CROSSINGS.setRelease(this, (crossings | 1) + 1);
     }
 
-    private int turns() {
-      return (int) TURNS.getVolatile(this);
+    private int crossings() {
+      return (int) CROSSINGS.getVolatile(this);
     }
 
     private boolean isInside() {
-      return isInside(turns());
+      return isInside(crossings());
     }
 
-    private static boolean isInside(int turns) {
-      return (turns & 1) != 0;
+    private static boolean isInside(int crossings) {
+      return (crossings & 1) != 0;
     }
 
     /** Returns whether another thread has shut the gate, and not for rest. */
@@ -194,21 +194,21 @@ public final class Gate {
 
     /** Returns whether it has ended. Only one thread may ask. */
     public boolean hasEnded() {
-      visits.removeIf(visit -> visit.pass.turns() != visit.turns);
+      visits.removeIf(visit -> visit.pass.crossings() != visit.crossings);
       return visits.isEmpty();
     }
   }
 
   /** A pass that was inside, and its count then. */
-  private record Visit(Pass pass, int turns) {}
+  private record Visit(Pass pass, int crossings) {}
 
   /** Starts a grace period. */
   public synchronized GracePeriod gracePeriod() {
     List<Visit> visits = new ArrayList<>();
     for (Pass pass : passes) {
-      int turns = pass.turns();
-      if (Pass.isInside(turns)) {
-        visits.add(new Visit(pass, turns));
+      int crossings = pass.crossings();
+      if (Pass.isInside(crossings)) {
+        visits.add(new Visit(pass, crossings));
       }
     }
     return new GracePeriod(visits);

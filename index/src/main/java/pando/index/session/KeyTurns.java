@@ -1,23 +1,18 @@
 package pando.index.session;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
-import pando.fabric.StalledException;
-import pando.fabric.UnknownOutcomeException;
-import pando.fabric.WaitLimit;
 import pando.index.bugs.PlantedBug;
 
 /**
- * Has sessions of one compute server that want the same key at the same time take turns: one of a
- * turn executes, for all of it. So those that wait for the same key need one READ (SMART, read
- * delegation), and writers one lock and one WRITE (write combining). Reads and writes have turns of
- * their own, in two objects. Thread-safe; allocates nothing once seats are open.
+ * Lets sessions of one compute server that want the same key at the same time take turns. One
+ * session of a turn executes for all. Readers then need one READ together (SMART's read
+ * delegation), writers one lock and one WRITE (write combining). Use one object for reads and
+ * another for writes. Thread-safe; allocates nothing once seats are open, unless one gives up.
  *
  * <p>Operations stay linearizable: all of a turn began before its execution did, and end after it.
  *
@@ -41,9 +36,9 @@ import pando.index.bugs.PlantedBug;
  */
 public final class KeyTurns {
   /*
-   * Each slot of the table is a stack of seats, of one key. The word of a slot is the seat at its top
-   * and a count of its changes; the other seats follow by their links. Some of the stack are a turn
-   * that is executed, those above are the next turn:
+   * Each session has a ticket. Each slot of the table is a stack of tickets, all of one key. The word
+   * of a slot is the ticket at its top and a count of its changes; the other tickets follow by their
+   * links. The lower ones are the turn that is executed, those above are the next turn:
    *
    *   word: changes 48 | top 16
    *              |
@@ -53,70 +48,88 @@ public final class KeyTurns {
    *                             ^           ^
    *                            top         end: the top of the turn before, no longer there
    *
-   * A session that finds a slot empty leads a turn of its own at once. One that finds seats of its key
-   * pushes its own, and waits. It belongs to the next turn, as the READ of the turn under way may have
-   * taken effect before it came. When a turn has been executed, its leader looks at the top once more.
-   * If that is the turn's own top, nobody has come, and it empties the slot. If not, the seats above
-   * are the next turn, which closes so: the first of them that still waits leads it. Only then the
-   * leader answers the others of its own turn; so a seat does not come back to the stack while its
-   * number marks the end of a turn.
+   * A session that finds a slot empty leads a turn of its own at once. One that finds tickets of its
+   * key pushes its own, and waits. It belongs to the next turn, as the READ of the turn under way may
+   * have taken effect before it came. When a turn has been executed, its leader looks at the top once
+   * more. If that is the turn's own top, nobody has come, and it empties the slot. If not, the tickets
+   * above are the next turn, which is complete now: the first session of it that still waits leads it.
+   * Only then the leader answers the others of its own turn; so a ticket does not come back to the
+   * stack while its number marks the end of a turn.
    *
-   * One that finds seats of another key goes alone. So does one whose turn has failed.
+   * A session that finds tickets of another key goes alone. So does one whose turn has failed.
    *
-   * One that gives up waiting leaves its seat in the stack, marked as gone, and goes alone from then
-   * on: others go past the seat, and its number is not used again.
+   * A session that gives up waiting abandons its ticket in the stack, and takes a new one for its next
+   * operation. Others may read the old ticket for long: a leader that has applied its operation may
+   * apply it again. So nobody uses it or its number again.
+   *
+   * Where the stack of a thread overflows, it may overflow again as the thread ends its turn. The
+   * session ends that turn before its next operation, or as it closes.
    */
 
   private static final int SLOT_BITS = 12;
-  private static final int SEAT_BITS = 16;
-  private static final int SEAT_MASK = (1 << SEAT_BITS) - 1;
+  private static final int TICKET_BITS = 16;
+  private static final int TICKET_MASK = (1 << TICKET_BITS) - 1;
   private static final long HASH = 0x9E37_79B9_7F4A_7C15L;
 
-  /** No seat has this number. */
-  private static final int NONE = 0;
+  /** No ticket has this number. */
+  static final int NONE = 0;
 
-  /** In place of a slot: the seat is in none. */
-  private static final int ALONE = -1;
+  /** In place of a slot: the session's ticket is in none. */
+  static final int ALONE = -1;
 
   private final AtomicLongArray tops = new AtomicLongArray(1 << SLOT_BITS);
   private final BitSet numbers = new BitSet();
-  private final boolean old;
-  private volatile @Nullable Seat[] seats = new Seat[8];
+  private final boolean plantsOldResults;
+  private volatile @Nullable Ticket[] tickets = new Ticket[8];
 
   /** Creates a table without seats. */
   public KeyTurns() {
     this(PlantedBug.TURN_OLD_RESULT);
   }
 
-  /** As the other one; {@code old} has those answered as well who came during the execution. */
-  KeyTurns(boolean old) {
-    this.old = old;
+  /**
+   * Creates a table without seats.
+   *
+   * @param plantsOldResults whether to answer also those who came during the execution: a bug that
+   *     tests must find
+   */
+  KeyTurns(boolean plantsOldResults) {
+    this.plantsOldResults = plantsOldResults;
     numbers.set(NONE);
   }
 
-  /** Opens a seat for a session. */
-  public synchronized Seat open() {
+  /**
+   * Opens a seat for a session.
+   *
+   * @throws IllegalStateException if there are too many, those counted as well that were abandoned
+   */
+  public Seat open() {
+    return new Seat(this, newTicket());
+  }
+
+  synchronized Ticket newTicket() {
     int number = numbers.nextClearBit(0);
-    if (number > SEAT_MASK) {
-      throw new IllegalStateException("too many sessions: maximum=" + SEAT_MASK);
+    if (number > TICKET_MASK) {
+      throw new IllegalStateException("too many sessions: maximum=" + TICKET_MASK);
     }
     numbers.set(number);
-    @Nullable Seat[] all = seats;
+    @Nullable Ticket[] all = tickets;
     if (number >= all.length) {
       all = Arrays.copyOf(all, 2 * all.length);
     }
-    Seat seat = new Seat(this, number);
-    all[number] = seat;
-    seats = all;
-    return seat;
+    Ticket ticket = new Ticket(number);
+    all[number] = ticket;
+    tickets = all;
+    return ticket;
   }
 
-  private synchronized void close(Seat seat) {
-    numbers.clear(seat.number);
+  /** Gives the number of a ticket back. It is in no slot. */
+  synchronized void free(Ticket ticket) {
+    numbers.clear(ticket.number);
   }
 
-  private Seat seat(int number) {
-    return Objects.requireNonNull(seats[number]);
+  Ticket ticket(int number) {
+    return Objects.requireNonNull(tickets[number]);
   }
 
   private static int slot(long key) {
@@ -124,294 +137,74 @@ public final class KeyTurns {
   }
 
   private static int top(long word) {
-    return (int) word & SEAT_MASK;
+    return (int) word & TICKET_MASK;
   }
 
   private static long withTop(long word, int top) {
-    return ((word >>> SEAT_BITS) + 1) << SEAT_BITS | top;
+    return ((word >>> TICKET_BITS) + 1) << TICKET_BITS | top;
   }
 
-  /** A session's place in turns. Only the session's thread may use it. */
-  public static final class Seat implements AutoCloseable {
-    private static final VarHandle STATE = state();
-
-    private static final int WAITING = 1;
-
-    /** Its operation was applied, and is not answered yet. */
-    private static final int APPLIED = 2;
-
-    private static final int ANSWERED = 3;
-    private static final int FAILED = 4;
-    private static final int UNKNOWN = 5;
-    private static final int LEADING = 6;
-    private static final int GONE = 7;
-
-    private final KeyTurns turns;
-    private final int number;
-    private final Request request = new Request();
-
-    @SuppressWarnings("unused") // Used through STATE.
-    private int state = ANSWERED;
-
-    /** The seat that was at the top before. */
-    private int next;
-
-    private int slot = ALONE;
-    private boolean found;
-    private long value;
-    private boolean lost;
-
-    // Of a leader.
-
-    /** The seats of the turn: from its top until before its end. */
-    private int top;
-
-    private int end;
-    private boolean present;
-    private long last;
-
-    private Seat(KeyTurns turns, int number) {
-      this.turns = turns;
-      this.number = number;
-    }
-
-    private static VarHandle state() {
-      try {
-        return MethodHandles.lookup().findVarHandle(Seat.class, "state", int.class);
-      } catch (ReflectiveOperationException e) {
-        throw new ExceptionInInitializerError(e);
+  /**
+   * Puts a ticket into the slot of its key: to lead, if the slot is empty, else to wait.
+   *
+   * @return the slot, or {@link #ALONE} if another key has it
+   */
+  int push(Ticket ticket, Backoff backoff) {
+    long key = ticket.request.key();
+    int slot = slot(key);
+    while (true) {
+      long word = tops.get(slot);
+      int next = top(word);
+      if (next != NONE && ticket(next).request.key() != key) {
+        return ALONE;
+      }
+      ticket.next = next;
+      ticket.setState(next == NONE ? Ticket.LEADING : Ticket.WAITING);
+      backoff.transition();
+      if (tops.compareAndSet(slot, word, withTop(word, ticket.number))) {
+        return slot;
       }
     }
+  }
 
-    /**
-     * Joins a turn of the key, and waits for it.
-     *
-     * @return {@code true} if another session has executed the operation: {@link #found} and {@link
-     *     #value} have its result. {@code false} if this session is to execute the turn, its own
-     *     operation among others or alone; it ends the turn by {@link #answer}, {@link #done} or
-     *     {@link #fail}
-     * @throws UnknownOutcomeException if another session has executed it, failed, and may have
-     *     written
-     * @throws StalledException if the turns do not end; the operation is in none any more
-     */
-    public boolean join(Request wanted, Backoff backoff) {
-      request.set(wanted.operation(), wanted.key(), wanted.stored(), wanted.expected());
-      top = number;
-      end = NONE;
-      return !lost && push(backoff) && await(backoff);
-    }
-
-    /** Returns whether there are others in the slot, for whom it waits. */
-    private boolean push(Backoff backoff) {
-      int wanted = slot(request.key());
-      STATE.setRelease(this, WAITING);
-      while (true) {
-        long word = turns.tops.get(wanted);
-        next = top(word);
-        if (next != NONE && turns.seat(next).request.key() != request.key()) {
-          return false;
-        }
-        backoff.transition();
-        if (turns.tops.compareAndSet(wanted, word, withTop(word, number))) {
-          slot = wanted;
-          if (next == NONE) {
-            STATE.setRelease(this, LEADING);
-          }
-          return next != NONE;
-        }
-      }
-    }
-
-    private boolean await(Backoff backoff) {
-      long start = 0;
-      for (int attempt = 0; isUndecided(); attempt++) {
-        try {
-          start =
-              WaitLimit.LONG.pauseBriefly(
-                  backoff, attempt, start, "operations on a key do not end: key", request.key());
-        } catch (Throwable e) {
-          giveUp(e);
-          throw e;
-        }
-      }
-      int decided = (int) STATE.getAcquire(this);
-      if (decided == LEADING) {
-        return false;
-      }
-      slot = ALONE;
-      if (decided == UNKNOWN) {
-        throw new UnknownOutcomeException(
-            "written together with other operations, which failed: key=" + request.key());
-      }
-      return decided == ANSWERED;
-    }
-
-    private boolean isUndecided() {
-      int now = (int) STATE.getAcquire(this);
-      return now == WAITING || now == APPLIED;
-    }
-
-    /** Leaves the turn, if that can be; a failure then says all. */
-    private void giveUp(Throwable failure) {
-      boolean gone = STATE.compareAndSet(this, WAITING, GONE);
-      int now = (int) STATE.getAcquire(this);
-      if (now == LEADING) {
-        fail(false);
-        return;
-      }
-      lost = gone || now == APPLIED;
-      slot = ALONE;
-      if (!gone && now != FAILED && request.operation() != Operation.GET) {
-        throw Failures.uncertain(request.key(), failure);
-      }
-    }
-
-    /** Returns whether the key was there before the operation. */
-    public boolean found() {
-      return found;
-    }
-
-    /** Returns the value of the key before the operation, if it was there. */
-    public long value() {
-      return value;
-    }
-
-    // For the one that executes the turn.
-
-    /** Ends a turn of reads, all of which have the same result. */
-    public void answer(boolean foundByAll, long valueForAll) {
-      found = foundByAll;
-      value = valueForAll;
-      end(ANSWERED);
-    }
-
-    /**
-     * Applies the changes of the turn one after the other to what there is, its own first, while
-     * the key is locked. Can be repeated, until the turn ends. {@link #isPresent} and {@link #last}
-     * then say what there must be.
-     *
-     * @param isThere whether the key is there
-     * @param valueThere its value, if it is
-     */
-    public void apply(boolean isThere, long valueThere) {
-      present = isThere;
-      last = valueThere;
-      applyOne(this);
-      for (int each = slot == ALONE ? end : top; each != end; ) {
-        Seat seat = turns.seat(each);
-        each = seat.next;
-        if (seat != this && canApply(seat)) {
-          applyOne(seat);
-        }
-      }
-    }
-
-    private static boolean canApply(Seat seat) {
-      return STATE.compareAndSet(seat, WAITING, APPLIED) || (int) STATE.getAcquire(seat) == APPLIED;
-    }
-
-    private void applyOne(Seat seat) {
-      seat.found = present;
-      seat.value = last;
-      if (seat.request.removes(present, last)) {
-        present = false;
-      } else if (seat.request.stores(present, last)) {
-        present = true;
-        last = seat.request.stored();
-      }
-    }
-
-    /** Returns whether the key is there after all that was applied. */
-    public boolean isPresent() {
-      return present;
-    }
-
-    /** Returns the value after all that was applied, if the key is there. */
-    public long last() {
-      return last;
-    }
-
-    /** Ends a turn of writes, which have taken effect as they were applied. */
-    public void done() {
-      end(APPLIED);
-    }
-
-    /**
-     * Ends a turn whose execution failed. Each other one of it goes alone then.
-     *
-     * @param uncertain whether what was applied may have been written: the outcome is unknown then
-     */
-    public void fail(boolean uncertain) {
-      end(uncertain ? UNKNOWN : FAILED);
-    }
-
-    private void end(int outcome) {
-      if (slot == ALONE) {
-        return;
-      }
-      if (turns.old) {
-        top = top(turns.tops.get(slot));
-      }
-      int first = top;
-      passOn();
-      slot = ALONE;
-      for (int each = first; each != end; ) {
-        Seat seat = turns.seat(each);
-        each = seat.next;
-        if (seat != this) {
-          tell(seat, outcome);
-        }
-      }
-    }
-
-    private void tell(Seat seat, int outcome) {
-      if ((int) STATE.getAcquire(seat) == APPLIED) {
-        STATE.setRelease(seat, outcome == APPLIED ? ANSWERED : outcome);
-        return;
-      }
-      seat.found = found;
-      seat.value = value;
-      STATE.compareAndSet(seat, WAITING, outcome == ANSWERED ? ANSWERED : FAILED);
-    }
-
-    /** Has another seat lead the next turn, or empties the slot. */
-    private void passOn() {
-      int endOfNext = top;
-      while (true) {
-        long word = turns.tops.get(slot);
-        int topOfNext = top(word);
-        if (topOfNext == endOfNext) {
-          if (turns.tops.compareAndSet(slot, word, withTop(word, NONE))) {
-            return;
-          }
-        } else if (nominate(topOfNext, endOfNext)) {
+  /**
+   * Has another session lead the next turn, or empties the slot.
+   *
+   * @param top the top of the turn that ends
+   */
+  void passOn(int slot, int top) {
+    int endOfNext = top;
+    while (true) {
+      long word = tops.get(slot);
+      int topOfNext = top(word);
+      if (topOfNext == endOfNext) {
+        if (tops.compareAndSet(slot, word, withTop(word, NONE))) {
           return;
-        } else {
-          // All of them are gone.
-          endOfNext = topOfNext;
         }
+      } else if (nominate(topOfNext, endOfNext)) {
+        return;
+      } else {
+        // All of them are gone.
+        endOfNext = topOfNext;
       }
     }
+  }
 
-    private boolean nominate(int topOfNext, int endOfNext) {
-      for (int each = topOfNext; each != endOfNext; ) {
-        Seat seat = turns.seat(each);
-        each = seat.next;
-        seat.top = topOfNext;
-        seat.end = endOfNext;
-        if (STATE.compareAndSet(seat, WAITING, LEADING)) {
-          return true;
-        }
+  private boolean nominate(int topOfNext, int endOfNext) {
+    for (int each = topOfNext; each != endOfNext; ) {
+      Ticket ticket = ticket(each);
+      each = ticket.next;
+      ticket.top = topOfNext;
+      ticket.end = endOfNext;
+      if (ticket.changeState(Ticket.WAITING, Ticket.LEADING)) {
+        return true;
       }
-      return false;
     }
+    return false;
+  }
 
-    /** Gives the seat back. It is in no turn. */
-    @Override
-    public void close() {
-      if (!lost) {
-        turns.close(this);
-      }
-    }
+  /** Returns the top of the turn that a leader answers. */
+  int topToAnswer(int slot, Ticket leader) {
+    return plantsOldResults ? top(tops.get(slot)) : leader.top;
   }
 }

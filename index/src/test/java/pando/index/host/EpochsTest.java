@@ -82,7 +82,7 @@ class EpochsTest {
 
     @Override
     protected List<PoolPart> kept() {
-      return List.of(epochs.places());
+      return List.of(epochs.resting());
     }
 
     @Override
@@ -348,7 +348,7 @@ class EpochsTest {
   }
 
   private long resting(int process) {
-    return servers.get(process).epochs.places().count();
+    return servers.get(process).epochs.resting().count();
   }
 
   @Test
@@ -447,6 +447,33 @@ class EpochsTest {
       }
       assertThat(reservedBytes(simulated) - before).isEqualTo(linked);
     }
+  }
+
+  /** Of two compute servers of one process, where one leaves while the other one operates. */
+  @ParameterizedTest
+  @CsvSource({"false, 1", "true, 0"})
+  void shouldWaitForThoseBehindOtherGatesAsItLeaves(boolean sharesGate, long left) {
+    Cluster simulated = simulate(1, 2);
+    TestServer leaving = servers.getFirst();
+    TestServer other = join(new TestServer(PROCESSES, leaving.fabric, 2));
+    if (sharesGate) {
+      other.gate = leaving.gate;
+      leaving.members = () -> List.of(leaving, other);
+    }
+    // Its epoch does not move on, as if it stayed in an operation all the time.
+    other.pause(cluster(simulated));
+    freeOne(simulated, 0);
+    simulated
+        .core(0)
+        .spawn(
+            "leaves",
+            () -> {
+              simulated.sleepNanos(MILLI);
+              leaving.close();
+            });
+    simulated.run(10 * SECOND, EVENTS_MAX);
+    servers.remove(leaving);
+    assertThat(leaving.epochs.resting().count()).isEqualTo(left);
   }
 
   private static long reservedBytes(Cluster simulated) {

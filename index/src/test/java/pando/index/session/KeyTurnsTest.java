@@ -55,8 +55,8 @@ class KeyTurnsTest {
     private final LongSupplier clock;
     private final RegisteredMemory memory;
     private final Worker worker;
-    private final KeyTurns.Seat reader = reads.open();
-    private final KeyTurns.Seat writer = writes.open();
+    private final Seat reader = reads.open();
+    private final Seat writer = writes.open();
     private final Request request = new Request();
     private final SplittableRandom random;
 
@@ -145,9 +145,9 @@ class KeyTurnsTest {
   }
 
   /** Returns the violations of clients in virtual time. */
-  private List<String> simulate(long seed, boolean old) {
-    reads = new KeyTurns(old);
-    writes = new KeyTurns(old);
+  private List<String> simulate(long seed, boolean plantsOldResults) {
+    reads = new KeyTurns(plantsOldResults);
+    writes = new KeyTurns(plantsOldResults);
     ClusterOptions options =
         ClusterOptions.defaults()
             .withServers(1, 1)
@@ -246,9 +246,9 @@ class KeyTurnsTest {
 
   @Test
   void shouldBelongToTheNextTurn() {
-    KeyTurns.Seat first = reads.open();
-    KeyTurns.Seat second = reads.open();
-    KeyTurns.Seat third = reads.open();
+    Seat first = reads.open();
+    Seat second = reads.open();
+    Seat third = reads.open();
     assertThat(first.join(get(1), NEVER)).isFalse();
     Backoff others =
         atPause(() -> {
@@ -264,8 +264,8 @@ class KeyTurnsTest {
 
   @Test
   void shouldGoAloneWhereAnotherKeyHasTheSlot() {
-    KeyTurns.Seat first = reads.open();
-    KeyTurns.Seat second = reads.open();
+    Seat first = reads.open();
+    Seat second = reads.open();
     assertThat(first.join(get(1), NEVER)).isFalse();
     for (long key = 2; key < 10_000; key++) {
       assertThat(second.join(get(key), NEVER)).isFalse();
@@ -277,9 +277,9 @@ class KeyTurnsTest {
 
   @Test
   void shouldGoAloneWhereTheTurnFails() {
-    KeyTurns.Seat first = writes.open();
-    KeyTurns.Seat second = writes.open();
-    KeyTurns.Seat third = writes.open();
+    Seat first = writes.open();
+    Seat second = writes.open();
+    Seat third = writes.open();
     assertThat(first.join(put(1, 1), NEVER)).isFalse();
     Backoff fails =
         atPause(() -> {
@@ -294,7 +294,7 @@ class KeyTurnsTest {
   }
 
   /** Has the one that waits lead, as the first one ends its turn. */
-  private static Backoff leads(KeyTurns.Seat first) {
+  private static Backoff leads(Seat first) {
     return atPause(() -> {
       first.apply(false, 0);
       first.done();
@@ -303,9 +303,9 @@ class KeyTurnsTest {
 
   @Test
   void shouldSayThatTheOutcomeOfAllIsUnknown() {
-    KeyTurns.Seat first = writes.open();
-    KeyTurns.Seat second = writes.open();
-    KeyTurns.Seat third = writes.open();
+    Seat first = writes.open();
+    Seat second = writes.open();
+    Seat third = writes.open();
     assertThat(first.join(put(1, 1), NEVER)).isFalse();
     Backoff fails =
         atPause(() -> {
@@ -324,9 +324,9 @@ class KeyTurnsTest {
 
   @Test
   void shouldApplyOneAfterTheOther() {
-    KeyTurns.Seat first = writes.open();
-    KeyTurns.Seat second = writes.open();
-    KeyTurns.Seat third = writes.open();
+    Seat first = writes.open();
+    Seat second = writes.open();
+    Seat third = writes.open();
     assertThat(first.join(put(1, 1), NEVER)).isFalse();
     Backoff applied =
         atPause(() -> {
@@ -345,20 +345,140 @@ class KeyTurnsTest {
 
   @Test
   void shouldGoPastOneThatGaveUp() {
-    KeyTurns.Seat first = reads.open();
-    KeyTurns.Seat second = reads.open();
+    Seat first = reads.open();
+    Seat second = reads.open();
     assertThat(first.join(get(1), NEVER)).isFalse();
     assertThatThrownBy(() -> second.join(get(1), new Late()))
         .isInstanceOf(StalledException.class)
         .hasMessageContaining("operations on a key do not end: key=1");
     first.answer(true, 1);
-    assertThat(second.join(get(1), NEVER)).as("goes alone").isFalse();
-    assertThat(first.join(get(1), NEVER)).isFalse();
+    assertThat(second.join(get(1), NEVER)).as("by a new ticket").isFalse();
     second.answer(true, 2);
-    KeyTurns.Seat third = reads.open();
+    assertThat(first.join(get(1), NEVER)).isFalse();
+    Seat third = reads.open();
     assertThat(third.join(get(1), atPause(() -> first.answer(true, 3)))).isFalse();
     third.answer(true, 4);
     assertThat(third.value()).isEqualTo(4);
+  }
+
+  @Test
+  void shouldLeaveATicketThatGaveUpAsItIs() {
+    Seat first = writes.open();
+    Seat second = writes.open();
+    Seat third = writes.open();
+    assertThat(first.join(put(1, 1), NEVER)).isFalse();
+    boolean[] waited = new boolean[1];
+    assertThatThrownBy(() -> second.join(put(1, 2), new Late()))
+        .isInstanceOf(StalledException.class);
+    assertThat(second.join(put(2, 20), NEVER)).as("its key has another slot").isFalse();
+    Backoff waits =
+        atPause(() -> {
+          waited[0] = true;
+          first.done();
+        });
+    assertThat(third.join(put(1, 3), waits)).as("leads the next turn").isFalse();
+    assertThat(waited).as("for the turn of its key").containsExactly(true);
+    third.apply(true, 1);
+    assertThat(third.last()).as("without the one that gave up").isEqualTo(3);
+    third.done();
+    second.apply(false, 0);
+    assertThat(second.last()).isEqualTo(20);
+    second.done();
+  }
+
+  @Test
+  void shouldNotApplyTheNextOperationOfOneThatGaveUp() {
+    Seat first = writes.open();
+    Seat second = writes.open();
+    Seat third = writes.open();
+    assertThat(first.join(put(1, 1), NEVER)).isFalse();
+    Late late = new Late();
+    Backoff appliedAndLate =
+        new Backoff() {
+          @Override
+          public void pause(int attempt) {
+            if (attempt == 0) {
+              assertThat(third.join(put(1, 3), leads(first))).isFalse();
+              third.apply(true, 1);
+              assertThat(third.last()).isEqualTo(2);
+            }
+            late.pause(attempt);
+          }
+
+          @Override
+          public long nanoTime() {
+            return late.nanoTime();
+          }
+        };
+    assertThatThrownBy(() -> second.join(put(1, 2), appliedAndLate))
+        .isInstanceOf(UnknownOutcomeException.class);
+    assertThat(second.join(put(2, 20), NEVER)).isFalse();
+    second.apply(true, 10);
+    third.apply(true, 7);
+    assertThat(third.last()).as("by its operations alone").isEqualTo(2);
+    third.done();
+    second.done();
+    assertThat(second.value()).as("what was found for its own").isEqualTo(10);
+  }
+
+  @Test
+  void shouldEndTurnsWhoseSessionsOverflowTheStack() throws InterruptedException {
+    Seat first = reads.open();
+    Seat second = reads.open();
+    int[] attempts = new int[1];
+    Runnable turns =
+        () -> {
+          attempts[0]++;
+          // Each session first ends what is left, by an operation on a key of its own.
+          alone(first, 2);
+          alone(second, 3);
+          assertThat(first.join(get(1), new Late())).isFalse();
+          assertThat(second.join(get(1), atPause(() -> first.answer(true, 1)))).isFalse();
+          second.answer(true, 2);
+        };
+    turns.run();
+    List<Throwable> failures = new ArrayList<>();
+    Thread thread =
+        Thread.ofPlatform()
+            .start(() -> {
+              try {
+                dive(turns);
+              } catch (Throwable e) {
+                failures.add(e);
+              }
+            });
+    thread.join();
+    assertThat(failures).isEmpty();
+    assertThat(attempts[0]).as("some overflow").isGreaterThan(2);
+    turns.run();
+    first.close();
+    second.close();
+  }
+
+  private static void alone(Seat seat, long key) {
+    if (seat.join(get(key), new Late())) {
+      throw new IllegalStateException("others have joined: key=" + key);
+    }
+    seat.answer(true, key);
+  }
+
+  /** Runs an action at the greatest depth of the stack that has room for it. */
+  private static boolean dive(Runnable action) {
+    boolean done = false;
+    try {
+      done = dive(action);
+    } catch (StackOverflowError e) {
+      done = false;
+    }
+    if (done) {
+      return true;
+    }
+    try {
+      action.run();
+      return true;
+    } catch (StackOverflowError e) {
+      return false;
+    }
   }
 
   /** Time passes at each pause. */
@@ -378,7 +498,7 @@ class KeyTurnsTest {
 
   @Test
   void shouldAllocateNothing() {
-    KeyTurns.Seat seat = writes.open();
+    Seat seat = writes.open();
     Request request = put(1, 2);
     AllocatedBytes allocated = new AllocatedBytes();
     long least = Long.MAX_VALUE;
