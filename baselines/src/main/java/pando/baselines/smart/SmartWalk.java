@@ -89,10 +89,7 @@ final class SmartWalk {
     worker.read(address, image, NodeLayout.SLOTS);
     long header = NodeLayout.header(memory, image);
     int depth = NodeLayout.depth(header);
-    if (!NodeLayout.isLegal(header)
-        || depth < known
-        || (level > 0) != (depth > 0)
-        || KeyPath.prefix(NodeLayout.prefix(header), known) != prefix) {
+    if (!NodeLayout.isBelow(header, prefix, known) || (level > 0) != (depth > 0)) {
       findings.problem(address, "is no node of its place: header=0x" + Long.toHexString(header));
       return;
     }
