@@ -50,8 +50,11 @@ final class Inserts {
   /**
    * Inserts an entry where the last descent has ended; returns whether it did, as something may
    * have changed meanwhile.
+   *
+   * @throws pando.fabric.PoolFullException if there is no room for it
    */
   boolean tryInsert(End end, long key, long value) {
+    descent.checkUnfrozen();
     int level = descent.levels() - 1;
     long path = KeyPath.of(key);
     return switch (end) {

@@ -16,12 +16,14 @@ import pando.index.host.LocalMemory;
  * search: each has all entries of its own part of the keys. Then, round by round, one scatter READs
  * the first items: leaves, which become entries or vanish, and inner nodes, which are replaced by
  * their own slots. The list is cut behind as many items as the caller needs entries, and before an
- * inner node that is being replaced or is not live yet: the next descent to it completes that.
+ * inner node that is being replaced or is not live yet: the next descent to it completes that, or
+ * goes on through it.
  *
- * <p><b>What the answer means.</b> A slot that was not frozen when it was READ was in the tree
- * then. A key that no slot had room for was absent at that moment. A leaf that was dead when it was
- * READ died before that, and no other leaf could be below its byte while its slot led to it. So
- * each key was as the answer has it at some moment between the beginning and the end of the call.
+ * <p><b>What the answer means.</b> Slots were in the tree when they were READ: their node was not
+ * frozen, or the slot that led to it is the same since.
+ * A key that no slot had room for was absent at that moment. A leaf that was dead when it was READ
+ * died before that, and no other leaf could be below its byte while its slot led to it. So each key
+ * was as the answer has it at some moment between the beginning and the end of the call.
  */
 final class LeafCollector {
   /** Greatest number of leaves that are READ together. */
@@ -165,11 +167,16 @@ final class LeafCollector {
     long prefix = NodeLayout.prefix(NodeLayout.header(memory, context.image(top)));
     end = down ? prefix : KeyPath.greatest(prefix, topDepth);
     int deepest = descent.levels() - 1;
-    for (int level = deepest; level >= 0 && !cut; level--) {
+    int level = deepest;
+    for (; level >= 0 && !cut; level--) {
       int first = KeyPath.byteAt(from, descent.depth(level));
       // The slot that leads to the node below is done.
       int past = level == deepest ? 0 : down ? -1 : 1;
       addSlots(descent.address(level), context.image(level), first + past);
+    }
+    // A frozen node is in the tree as long as the one above leads to it.
+    for (; level >= 0 && descent.isFrozen(level + 1); level--) {
+      observer.node(descent.address(level), context.image(level));
     }
   }
 
@@ -319,9 +326,7 @@ final class LeafCollector {
     long header = NodeLayout.header(memory, image);
     long prefix = NodeLayout.prefix(header);
     int depth = NodeLayout.depth(header);
-    if (!NodeLayout.isLegal(header)
-        || depth < parentDepth
-        || !KeyPath.startsWith(prefix, parentPrefix, parentDepth)
+    if (!NodeLayout.isBelow(header, parentPrefix, parentDepth)
         || KeyPath.startsWith(from, prefix, depth)) {
       throw new CorruptNodeException(
           address, "not the child at depth=%s: header=0x%x".formatted(parentDepth - 1, header));
