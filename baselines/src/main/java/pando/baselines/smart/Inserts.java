@@ -73,7 +73,7 @@ final class Inserts {
 
   private boolean insertFree(int level, long path, long value) {
     long image = context.image(level);
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     int free = firstFree(image, capacity);
     if (free < 0) {
       makeRoom(level);

@@ -32,8 +32,6 @@ final class LeafCollector {
   /** Greatest number of inner nodes that are READ together. */
   private static final int NODES = 8;
 
-  private static final int NODE_BYTES = Reserve.sizes()[2];
-
   /** Sees all that is collected from. */
   interface Observer {
     /** Nobody looks. */
@@ -124,12 +122,12 @@ final class LeafCollector {
     this.worker = context.worker;
     this.memory = context.memory;
     this.nodes = region;
-    this.leaves = region + (long) NODES * NODE_BYTES;
+    this.leaves = region + (long) NODES * Reserve.LARGE_BYTES;
   }
 
   /** Adds the region of local memory that it needs; returns its offset. */
   static long region(LocalMemory local) {
-    return local.region((long) NODES * NODE_BYTES + (long) LEAVES * LeafLayout.BYTES);
+    return local.region((long) NODES * Reserve.LARGE_BYTES + (long) LEAVES * LeafLayout.BYTES);
   }
 
   /**
@@ -262,7 +260,7 @@ final class LeafCollector {
   }
 
   private long nodeImage(int number) {
-    return nodes + (long) number * NODE_BYTES;
+    return nodes + (long) number * Reserve.LARGE_BYTES;
   }
 
   /** Replaces the items that were READ by what is in them. */
@@ -345,7 +343,7 @@ final class LeafCollector {
       cutBefore(prefix, greatest);
       return;
     }
-    context.copies.admit(image, address, numbers[(int) ((image - nodes) / NODE_BYTES)]);
+    context.copies.admit(image, address, numbers[(int) ((image - nodes) / Reserve.LARGE_BYTES)]);
     addSlots(address, image, down ? 255 : 0);
   }
 
@@ -373,18 +371,16 @@ final class LeafCollector {
     return end;
   }
 
-  /** Returns whether {@link #end} is before the end of what the uppermost node has. */
-  boolean isCut() {
-    return cut;
+  /**
+   * Returns what {@code below} is in {@link #collect} for the search that goes on: any node does where
+   * the list was cut, else one above the uppermost node, of which all is done.
+   */
+  int nextBelow() {
+    return cut ? KeyPath.BYTES : Math.max(1, topDepth);
   }
 
   /** Returns whether the last search went against the order of paths. */
   boolean isDown() {
     return down;
-  }
-
-  /** Returns the number of bytes of the path of the uppermost node that was looked at. */
-  int topDepth() {
-    return topDepth;
   }
 }

@@ -139,6 +139,11 @@ final class NodeLayout {
     return Words.get(memory, at + HEADER);
   }
 
+  /** Returns how many slots a node has, used or not. */
+  static int slots(MemorySegment memory, long at) {
+    return capacity(type(header(memory, at)));
+  }
+
   static long slot(MemorySegment memory, long at, int slot) {
     return Words.get(memory, at + offset(slot));
   }

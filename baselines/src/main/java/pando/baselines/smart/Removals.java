@@ -9,7 +9,7 @@ import pando.fabric.memory.Words;
 
 /**
  * Removes a leaf that this worker has locked: it becomes dead, which is the moment of the removal,
- * and then its slot is emptied. Whoever else finds a dead leaf in a slot can empty it, too.
+ * and then its slot is emptied. Any other session that finds a dead leaf in a slot can empty it, too.
  */
 final class Removals {
   private static final int ATTEMPTS_MAX = 50;

@@ -90,7 +90,7 @@ final class Replacing {
               ? swingToNode(level - 1, parent, before, image, place)
               : swing(level - 1, parent, before, onlyChild(image, before));
       if (swung) {
-        bury(node, image);
+        markDead(node, image);
       } else {
         reserved = place;
       }
@@ -136,7 +136,7 @@ final class Replacing {
   }
 
   private int children(long image) {
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     return NodeLayout.children(memory, image, capacity);
   }
 
@@ -203,7 +203,7 @@ final class Replacing {
   /** Returns what the parent's slot becomes if there is one child, or none. */
   private long onlyChild(long image, long parentSlot) {
     int firstByte = Slot.byteOf(parentSlot);
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     for (int i = 0; i < capacity; i++) {
       long slot = NodeLayout.slot(memory, image, i);
       if (Slot.hasChild(slot)) {
@@ -251,7 +251,7 @@ final class Replacing {
     verbs.write(place, built, bytes);
   }
 
-  private void bury(long node, long image) {
+  private void markDead(long node, long image) {
     long sealed = NodeLayout.header(memory, image);
     Words.set(memory, context.words, NodeLayout.withState(sealed, NodeLayout.DEAD));
     worker.write(node + NodeLayout.HEADER, context.words, Long.BYTES);

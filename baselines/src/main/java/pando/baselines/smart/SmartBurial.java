@@ -9,8 +9,8 @@ import pando.index.session.Gate;
  * Ends what a compute server that is lost was doing to the tree. The lost one is fenced; others go
  * on. Can be done again where it fails.
  *
- * <p>Inner nodes know no owner: whatever is half done with them is completed by whoever comes to
- * them, and so by the walk through all leaves here. A leaf that the lost one has locked names it:
+ * <p>Inner nodes know no owner: the next session that comes to one completes what is half done with
+ * it, and so does the walk through all leaves here. A leaf that the lost one has locked names it:
  *
  * <pre>
  *   what it had done last              what is there                 what is done
@@ -83,7 +83,7 @@ final class SmartBurial implements LeafCollector.Observer {
         return;
       }
       next = collector.end() + 1;
-      below = collector.isCut() ? KeyPath.BYTES : Math.max(1, collector.topDepth());
+      below = collector.nextBelow();
     }
   }
 

@@ -16,7 +16,7 @@ import pando.index.pool.PoolChange;
 final class SmartReplaced implements Replaced {
   /** Local memory that it needs: a leaf, and a node for each level. */
   static final long LOCAL_BYTES =
-      LeafLayout.PLACE_BYTES + (long) Descent.LEVELS_MAX * (NodeLayout.BYTES_MAX + 48);
+      LeafLayout.PLACE_BYTES + (long) Descent.LEVELS_MAX * Reserve.LARGE_BYTES;
 
   private static final long LEAF = 0;
 
@@ -37,7 +37,7 @@ final class SmartReplaced implements Replaced {
   }
 
   private static long image(int level) {
-    return LeafLayout.PLACE_BYTES + (long) level * (NodeLayout.BYTES_MAX + 48);
+    return LeafLayout.PLACE_BYTES + (long) level * Reserve.LARGE_BYTES;
   }
 
   @Override
