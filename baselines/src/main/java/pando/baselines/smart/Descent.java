@@ -1,7 +1,9 @@
 package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.PoolFullException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -23,7 +25,10 @@ import pando.index.bugs.PlantedBug;
  * now is in the tree.
  *
  * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
- * on; one that is linked, and not live yet, is made live.
+ * on; one that is linked, and not live yet, is made live. Where a frozen node cannot be replaced, because
+ * the pool is full or another compute server does that, the descent goes on through it. The slot that
+ * led to it is READ again: if it is the same, the node was in the tree when it was READ. Such a path
+ * is good for reads and for changes of leaves; no slot of it is changed.
  */
 final class Descent {
   /** Greatest number of nodes of a descent, and one more that is not on the path. */
@@ -62,6 +67,12 @@ final class Descent {
 
   private int levels;
   private long leafAddress;
+
+  /** Whether a node of the path is frozen, by level. */
+  private final boolean[] frozen = new boolean[LEVELS_MAX];
+
+  /** Why a frozen node of the path was not replaced. */
+  private @Nullable PoolFullException full;
 
   /** Whether the leaf at the end is READ. */
   private boolean wantsLeaf = true;
@@ -113,6 +124,7 @@ final class Descent {
 
   private End tryToFind(long path, boolean now, int below) {
     levels = 0;
+    full = null;
     boolean known = server.cache.find(path, below, copy, backoff);
     while (known && !now) {
       int kind = Slot.kind(copy.slot);
@@ -161,6 +173,7 @@ final class Descent {
   /** READs the node of the copy again, or the root; returns whether the descent can begin there. */
   private boolean begin(boolean known) {
     long image = context.image(0);
+    frozen[0] = false;
     if (known) {
       addresses[0] = copy.address;
       numbers[0] = context.held.number(copy.address);
@@ -176,7 +189,7 @@ final class Descent {
     long header = NodeLayout.header(memory, image);
     boolean is = NodeLayout.state(header) == NodeLayout.LIVE && NodeLayout.isLegal(header);
     boolean can = is && !NodeLayout.isFrozen(memory, image);
-    if (known && !(can && NodeLayout.life(memory, image) == copy.life)) {
+    if (known && !(can && isOfCopy(image, header))) {
       server.cache.drop(copy, backoff);
       return false;
     }
@@ -187,11 +200,23 @@ final class Descent {
     return true;
   }
 
+  /**
+   * Returns whether the node that was READ is that of the copy. Where words are READ one by one, the
+   * life may still be that of a node whose place another one has got by now: so the path counts, too.
+   */
+  private boolean isOfCopy(long image, long header) {
+    return NodeLayout.life(memory, image) == copy.life
+        && NodeLayout.depth(header) == copy.depth()
+        && NodeLayout.prefix(header) == NodeLayout.prefix(copy.header);
+  }
+
   private End goDown(long path) {
     while (true) {
       int level = levels - 1;
       long image = context.image(level);
-      context.copies.admit(image, addresses[level], numbers[level]);
+      if (!frozen[level]) {
+        context.copies.admit(image, addresses[level], numbers[level]);
+      }
       long header = NodeLayout.header(memory, image);
       int depth = NodeLayout.depth(header);
       int wanted = KeyPath.byteAt(path, depth);
@@ -242,9 +267,7 @@ final class Descent {
     long header = NodeLayout.header(memory, image);
     long prefix = NodeLayout.prefix(header);
     int childDepth = NodeLayout.depth(header);
-    if (!NodeLayout.isLegal(header)
-        || childDepth <= depth
-        || !KeyPath.startsWith(prefix, KeyPath.prefix(path, depth + 1), depth + 1)) {
+    if (!NodeLayout.isBelow(header, KeyPath.prefix(path, depth + 1), depth + 1)) {
       throw corrupt(address, header, "not the child at depth=" + depth);
     }
     if (NodeLayout.state(header) == NodeLayout.UNBORN) {
@@ -257,13 +280,43 @@ final class Descent {
     if (!KeyPath.startsWith(path, prefix, childDepth)) {
       return End.ASIDE;
     }
-    if (NodeLayout.isFrozen(memory, image)) {
-      if (context.buries || server.hasKeysBelow(prefix, childDepth)) {
+    frozen[level] = NodeLayout.isFrozen(memory, image);
+    return frozen[level] && !passes(level, prefix, childDepth) ? End.AGAIN : End.NONE;
+  }
+
+  /** Replaces a frozen node if that can be done; returns whether the path goes through it instead. */
+  private boolean passes(int level, long prefix, int depth) {
+    boolean can = context.buries || server.hasKeysBelow(prefix, depth);
+    if (can && !frozen[level - 1]) {
+      try {
         context.replacing.replace(this, level, 0);
+        return false;
+      } catch (PoolFullException e) {
+        full = e;
       }
-      return End.AGAIN;
     }
-    return End.NONE;
+    return isStillLinked(level);
+  }
+
+  /**
+   * READs the slots again that lead to a node, from the one above it to that of a node that is not
+   * frozen; returns whether they are as before.
+   */
+  private boolean isStillLinked(int level) {
+    long again = context.newNode;
+    for (int above = level - 1; ; above--) {
+      context.counters.innerReads++;
+      worker.read(
+          addresses[above], again, (int) NodeLayout.offset(indexes[above]) + Long.BYTES);
+      long now = NodeLayout.slot(memory, again, indexes[above]);
+      if (!frozen[above]) {
+        return now == slot(above)
+            && NodeLayout.state(NodeLayout.header(memory, again)) == NodeLayout.LIVE;
+      }
+      if (Slot.thawed(now) != Slot.thawed(slot(above))) {
+        return false;
+      }
+    }
   }
 
   /** READs a node of a type that it has at least, and the rest if it has a larger one. */
@@ -295,6 +348,31 @@ final class Descent {
   /** Returns the address of a node of the path, from 0 for the uppermost one that was READ. */
   long address(int level) {
     return addresses[level];
+  }
+
+  /** Returns whether a node of the path is frozen: its slots must not be changed. */
+  boolean isFrozen(int level) {
+    return frozen[level];
+  }
+
+  /** Returns whether any node of the path is frozen. */
+  boolean hasFrozen() {
+    boolean has = false;
+    for (int level = 0; level < levels; level++) {
+      has |= frozen[level];
+    }
+    return has;
+  }
+
+  /**
+   * Checks that slots of the path can be changed.
+   *
+   * @throws PoolFullException if there was no room to replace a frozen node
+   */
+  void checkUnfrozen() {
+    if (full != null) {
+      throw full;
+    }
   }
 
   /** Returns the number of the slot that the descent took in a node, -1 for none. */

@@ -50,8 +50,11 @@ final class Inserts {
   /**
    * Inserts an entry where the last descent has ended; returns whether it did, as something may
    * have changed meanwhile.
+   *
+   * @throws pando.fabric.PoolFullException if there is no room for it
    */
   boolean tryInsert(End end, long key, long value) {
+    descent.checkUnfrozen();
     int level = descent.levels() - 1;
     long path = KeyPath.of(key);
     return switch (end) {
@@ -70,7 +73,7 @@ final class Inserts {
 
   private boolean insertFree(int level, long path, long value) {
     long image = context.image(level);
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     int free = firstFree(image, capacity);
     if (free < 0) {
       makeRoom(level);

@@ -16,12 +16,14 @@ import pando.index.host.LocalMemory;
  * search: each has all entries of its own part of the keys. Then, round by round, one scatter READs
  * the first items: leaves, which become entries or vanish, and inner nodes, which are replaced by
  * their own slots. The list is cut behind as many items as the caller needs entries, and before an
- * inner node that is being replaced or is not live yet: the next descent to it completes that.
+ * inner node that is being replaced or is not live yet: the next descent to it completes that, or
+ * goes on through it.
  *
- * <p><b>What the answer means.</b> A slot that was not frozen when it was READ was in the tree
- * then. A key that no slot had room for was absent at that moment. A leaf that was dead when it was
- * READ died before that, and no other leaf could be below its byte while its slot led to it. So
- * each key was as the answer has it at some moment between the beginning and the end of the call.
+ * <p><b>What the answer means.</b> Slots were in the tree when they were READ: their node was not
+ * frozen, or the slot that led to it is the same since.
+ * A key that no slot had room for was absent at that moment. A leaf that was dead when it was READ
+ * died before that, and no other leaf could be below its byte while its slot led to it. So each key
+ * was as the answer has it at some moment between the beginning and the end of the call.
  */
 final class LeafCollector {
   /** Greatest number of leaves that are READ together. */
@@ -29,8 +31,6 @@ final class LeafCollector {
 
   /** Greatest number of inner nodes that are READ together. */
   private static final int NODES = 8;
-
-  private static final int NODE_BYTES = Reserve.sizes()[2];
 
   /** Sees all that is collected from. */
   interface Observer {
@@ -122,12 +122,12 @@ final class LeafCollector {
     this.worker = context.worker;
     this.memory = context.memory;
     this.nodes = region;
-    this.leaves = region + (long) NODES * NODE_BYTES;
+    this.leaves = region + (long) NODES * Reserve.LARGE_BYTES;
   }
 
   /** Adds the region of local memory that it needs; returns its offset. */
   static long region(LocalMemory local) {
-    return local.region((long) NODES * NODE_BYTES + (long) LEAVES * LeafLayout.BYTES);
+    return local.region((long) NODES * Reserve.LARGE_BYTES + (long) LEAVES * LeafLayout.BYTES);
   }
 
   /**
@@ -165,11 +165,16 @@ final class LeafCollector {
     long prefix = NodeLayout.prefix(NodeLayout.header(memory, context.image(top)));
     end = down ? prefix : KeyPath.greatest(prefix, topDepth);
     int deepest = descent.levels() - 1;
-    for (int level = deepest; level >= 0 && !cut; level--) {
+    int level = deepest;
+    for (; level >= 0 && !cut; level--) {
       int first = KeyPath.byteAt(from, descent.depth(level));
       // The slot that leads to the node below is done.
       int past = level == deepest ? 0 : down ? -1 : 1;
       addSlots(descent.address(level), context.image(level), first + past);
+    }
+    // A frozen node is in the tree as long as the one above leads to it.
+    for (; level >= 0 && descent.isFrozen(level + 1); level--) {
+      observer.node(descent.address(level), context.image(level));
     }
   }
 
@@ -255,7 +260,7 @@ final class LeafCollector {
   }
 
   private long nodeImage(int number) {
-    return nodes + (long) number * NODE_BYTES;
+    return nodes + (long) number * Reserve.LARGE_BYTES;
   }
 
   /** Replaces the items that were READ by what is in them. */
@@ -319,9 +324,7 @@ final class LeafCollector {
     long header = NodeLayout.header(memory, image);
     long prefix = NodeLayout.prefix(header);
     int depth = NodeLayout.depth(header);
-    if (!NodeLayout.isLegal(header)
-        || depth < parentDepth
-        || !KeyPath.startsWith(prefix, parentPrefix, parentDepth)
+    if (!NodeLayout.isBelow(header, parentPrefix, parentDepth)
         || KeyPath.startsWith(from, prefix, depth)) {
       throw new CorruptNodeException(
           address, "not the child at depth=%s: header=0x%x".formatted(parentDepth - 1, header));
@@ -340,7 +343,7 @@ final class LeafCollector {
       cutBefore(prefix, greatest);
       return;
     }
-    context.copies.admit(image, address, numbers[(int) ((image - nodes) / NODE_BYTES)]);
+    context.copies.admit(image, address, numbers[(int) ((image - nodes) / Reserve.LARGE_BYTES)]);
     addSlots(address, image, down ? 255 : 0);
   }
 
@@ -368,18 +371,16 @@ final class LeafCollector {
     return end;
   }
 
-  /** Returns whether {@link #end} is before the end of what the uppermost node has. */
-  boolean isCut() {
-    return cut;
+  /**
+   * Returns what {@code below} is in {@link #collect} for the search that goes on: any node does where
+   * the list was cut, else one above the uppermost node, of which all is done.
+   */
+  int nextBelow() {
+    return cut ? KeyPath.BYTES : Math.max(1, topDepth);
   }
 
   /** Returns whether the last search went against the order of paths. */
   boolean isDown() {
     return down;
-  }
-
-  /** Returns the number of bytes of the path of the uppermost node that was looked at. */
-  int topDepth() {
-    return topDepth;
   }
 }

@@ -112,7 +112,8 @@ final class LeafLocks {
 
   /**
    * Unlocks a leaf whose owner has failed, if the owner has still locked it. A leaf that was not
-   * live yet becomes dead. The check is made to fit, as either value may be there.
+   * live yet becomes dead. Of a leaf that is not whole, either value may be there: the check and the
+   * counter are made to fit the next change, so that nobody takes the value before for this one.
    *
    * @param scratch local offset of {@link LeafLayout#BYTES} that are overwritten
    */
@@ -122,12 +123,14 @@ final class LeafLocks {
     if (LeafLayout.owner(left) != owner) {
       return;
     }
+    int life = LeafLayout.life(left) == LeafLayout.UNBORN ? LeafLayout.DEAD : LeafLayout.life(left);
+    long released = LeafLayout.with(left, 0, life);
     if (!LeafLayout.isWhole(memory, scratch)) {
+      released = LeafLayout.state(0, life, LeafLayout.counter(left) + 1);
       long key = LeafLayout.key(memory, scratch);
-      LeafLayout.set(memory, scratch, key, LeafLayout.value(memory, scratch), left);
+      LeafLayout.set(memory, scratch, key, LeafLayout.value(memory, scratch), released);
       worker.write(address + LeafLayout.CHECK, scratch + LeafLayout.CHECK, Long.BYTES);
     }
-    int life = LeafLayout.life(left) == LeafLayout.UNBORN ? LeafLayout.DEAD : LeafLayout.life(left);
-    worker.cas(address + LeafLayout.STATE, left, LeafLayout.with(left, 0, life));
+    worker.cas(address + LeafLayout.STATE, left, released);
   }
 }

@@ -49,10 +49,13 @@ final class Leaves {
     context.checkPlace(address, LeafLayout.PLACE_BYTES);
     read(address);
     long start = worker.nanoTime();
+    int unlocked = 0;
     for (int attempt = 0; !LeafLayout.isWhole(memory, leaf); attempt++) {
       long state = LeafLayout.state(memory, leaf);
       boolean isLocked = LeafLayout.owner(state) != 0 || isLockedLocally();
-      if (attempt >= READS_MAX && !(isLocked && !limit.isOver(worker.nanoTime() - start))) {
+      unlocked = isLocked ? 0 : unlocked + 1;
+      boolean isOver = attempt >= READS_MAX && limit.isOver(worker.nanoTime() - start);
+      if (unlocked >= READS_MAX || isOver) {
         throw new CorruptNodeException(
             address,
             "no leaf, or half of one: key=%s, computeServer=%s, session=%s, attempts=%s"

@@ -5,14 +5,15 @@ import pando.index.bugs.PlantedBug;
 import pando.index.session.NeighbourSearch;
 
 /**
- * Searches of the entry next to a key, without a lock, whosever keys it comes to.
+ * Finds the entry next to a key without a lock, also among keys of other compute servers.
  *
  * <p><b>Two looks are a snapshot.</b> All nodes are noted whose slots said that nothing is nearer,
  * or where the way goes on. The leaf that is the answer is READ after them. Then the nodes are READ
  * again. No slot comes back as it was once it has changed: an emptied one differs from each emptied
  * before, and the place of what was removed is none's before the operation ends. So if the slots
  * between the key and the answer are equal, they were so all the time between the two looks; and
- * when the leaf was READ, it was the answer. If not, the search begins again.
+ * when the leaf was READ, it was the answer. If not, the search begins again. A frozen node is noted
+ * together with the one above it, whose slot says that it was in the tree.
  */
 final class Neighbours extends NeighbourSearch {
   private final SmartContext context;
@@ -60,7 +61,7 @@ final class Neighbours extends NeighbourSearch {
         return end;
       }
       next = down ? end - 1 : end + 1;
-      below = collector.isCut() ? KeyPath.BYTES : Math.max(1, collector.topDepth());
+      below = collector.nextBelow();
     }
   }
 

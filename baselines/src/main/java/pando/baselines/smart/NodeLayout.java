@@ -117,12 +117,31 @@ final class NodeLayout {
     return type(header) <= FULL && KeyPath.prefix(prefix, depth(header)) == prefix;
   }
 
+  /**
+   * Returns whether a header can be that of a node below a slot: it is legal, and its path begins
+   * with those bytes that the slot's node and the slot's byte say. So depths grow on each way down,
+   * and even one through damaged nodes has an end.
+   *
+   * @param prefix the bytes that all paths below the slot begin with
+   * @param known number of these bytes
+   */
+  static boolean isBelow(long header, long prefix, int known) {
+    return isLegal(header)
+        && depth(header) >= known
+        && KeyPath.startsWith(prefix(header), prefix, known);
+  }
+
   static long life(MemorySegment memory, long at) {
     return Words.get(memory, at + LIFE);
   }
 
   static long header(MemorySegment memory, long at) {
     return Words.get(memory, at + HEADER);
+  }
+
+  /** Returns how many slots a node has, used or not. */
+  static int slots(MemorySegment memory, long at) {
+    return capacity(type(header(memory, at)));
   }
 
   static long slot(MemorySegment memory, long at, int slot) {

@@ -104,9 +104,10 @@ final class NotedNodes implements LeafCollector.Observer {
     long header = words[start + HEADER];
     if (NodeLayout.header(memory, image) != header
         || NodeLayout.life(memory, image) != words[start]
-        || NodeLayout.isFrozen(memory, image)) {
+        || (NodeLayout.state(header) != NodeLayout.SEALED && NodeLayout.isFrozen(memory, image))) {
       return false;
     }
+    // One that was sealed before is in the tree if its parent is the same, which was noted, too.
     long prefix = NodeLayout.prefix(header);
     int depth = NodeLayout.depth(header);
     int low = KeyPath.startsWith(least, prefix, depth) ? KeyPath.byteAt(least, depth) : 0;

@@ -9,7 +9,7 @@ import pando.fabric.memory.Words;
 
 /**
  * Removes a leaf that this worker has locked: it becomes dead, which is the moment of the removal,
- * and then its slot is emptied. Whoever else finds a dead leaf in a slot can empty it, too.
+ * and then its slot is emptied. Any other session that finds a dead leaf in a slot can empty it, too.
  */
 final class Removals {
   private static final int ATTEMPTS_MAX = 50;
@@ -37,8 +37,12 @@ final class Removals {
     list.clear().write(address + LeafLayout.STATE, context.words, Long.BYTES);
     int level = descent.levels() - 1;
     long slot = descent.slot(level);
-    boolean unlinked =
-        context.postAndSwap(list, level, descent.slotAddress(level), slot, emptied(slot));
+    boolean unlinked = false;
+    if (descent.hasFrozen()) {
+      worker.post(list);
+    } else {
+      unlinked = context.postAndSwap(list, level, descent.slotAddress(level), slot, emptied(slot));
+    }
     context.locks.forget();
     if (unlinked || unlink(path, address)) {
       server.space.restLeaf(worker, context.message, address);
@@ -50,11 +54,14 @@ final class Removals {
     return Slot.empty(Slot.byteOf(slot), worker.random().nextLong());
   }
 
-  /** Empties the slot of a dead leaf; returns {@code false} if another session has done so. */
+  /**
+   * Empties the slot of a dead leaf; returns {@code false} if another session has done so, or the leaf
+   * stays, as its node is frozen and the pool is full: what puts the key again takes its place.
+   */
   private boolean unlink(long path, long address) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       End end = descent.findNow(path, KeyPath.BYTES);
-      if (end != End.LEAF || descent.leafAddress() != address) {
+      if (end != End.LEAF || descent.leafAddress() != address || descent.hasFrozen()) {
         return false;
       }
       int level = descent.levels() - 1;
@@ -76,12 +83,12 @@ final class Removals {
     if (!isSparse(level, gone)) {
       return;
     }
-    if (level == 0) {
-      // The parent must be READ, too.
+    if (level == 0 || descent.isOwned(level)) {
+      // The parent must be READ, too; and an owned node again, as it was locked since it was READ.
       descent.findNow(path, descent.depth(level));
       level = descent.levels() - 1;
       gone = 0;
-      if (level <= 0 || !isSparse(level, gone)) {
+      if (level <= 0 || descent.hasFrozen() || !isSparse(level, gone)) {
         return;
       }
     }

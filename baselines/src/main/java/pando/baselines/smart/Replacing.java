@@ -2,6 +2,7 @@ package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
+import pando.fabric.PoolFullException;
 import pando.fabric.VerbList;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
@@ -55,12 +56,17 @@ final class Replacing {
    * @param level of the node
    * @param more number of children that the new node has room for beside those of the image; -1 if
    *     one of these was removed since
-   * @throws pando.fabric.PoolFullException if there is no room for the new node
+   * @throws PoolFullException if there is no room for the new node; the node may be frozen
    */
   boolean replace(Descent descent, int level, int more) {
-    boolean replaced = tryToReplace(descent, level, more);
-    context.held.unlock();
-    return replaced;
+    try {
+      boolean replaced = tryToReplace(descent, level, more);
+      context.held.unlock();
+      return replaced;
+    } catch (PoolFullException e) {
+      context.held.unlock();
+      throw e;
+    }
   }
 
   private boolean tryToReplace(Descent descent, int level, int more) {
@@ -84,7 +90,7 @@ final class Replacing {
               ? swingToNode(level - 1, parent, before, image, place)
               : swing(level - 1, parent, before, onlyChild(image, before));
       if (swung) {
-        bury(node, image);
+        markDead(node, image);
       } else {
         reserved = place;
       }
@@ -94,19 +100,24 @@ final class Replacing {
     }
   }
 
-  /** Has a place ready for a node with so many children, or none where it needs no node. */
+  /**
+   * Has a place ready for a node with so many children, or none where it needs no node. One that is
+   * ready and too large stays; one too small is given back only when there is a larger one.
+   */
   private void reserve(int children, long near) {
-    int type = NodeLayout.typeFor(Math.min(256, children));
-    boolean fits =
-        reserved != GlobalAddress.NULL
-            && server.reserve.placeBytes(type) == server.reserve.placeBytes(reservedType);
-    if (children > 1 && fits) {
-      reservedType = type;
+    if (children <= 1) {
+      unreserve();
       return;
     }
-    unreserve();
-    if (children > 1) {
-      reserved = allocate(type, near);
+    int type = NodeLayout.typeFor(Math.min(256, children));
+    int bytes = server.reserve.placeBytes(type);
+    int ready = reserved == GlobalAddress.NULL ? 0 : server.reserve.placeBytes(reservedType);
+    if (ready < bytes) {
+      long place = allocate(type, near);
+      unreserve();
+      reserved = place;
+    }
+    if (ready <= bytes) {
       reservedType = type;
     }
   }
@@ -125,7 +136,7 @@ final class Replacing {
   }
 
   private int children(long image) {
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     return NodeLayout.children(memory, image, capacity);
   }
 
@@ -192,7 +203,7 @@ final class Replacing {
   /** Returns what the parent's slot becomes if there is one child, or none. */
   private long onlyChild(long image, long parentSlot) {
     int firstByte = Slot.byteOf(parentSlot);
-    int capacity = NodeLayout.capacity(NodeLayout.type(NodeLayout.header(memory, image)));
+    int capacity = NodeLayout.slots(memory, image);
     for (int i = 0; i < capacity; i++) {
       long slot = NodeLayout.slot(memory, image, i);
       if (Slot.hasChild(slot)) {
@@ -240,7 +251,7 @@ final class Replacing {
     verbs.write(place, built, bytes);
   }
 
-  private void bury(long node, long image) {
+  private void markDead(long node, long image) {
     long sealed = NodeLayout.header(memory, image);
     Words.set(memory, context.words, NodeLayout.withState(sealed, NodeLayout.DEAD));
     worker.write(node + NodeLayout.HEADER, context.words, Long.BYTES);

@@ -11,7 +11,10 @@ enum Reserve {
 
   private static final int SMALL_BYTES = 64;
   private static final int MEDIUM_BYTES = 192;
-  private static final int LARGE_BYTES = 2_112;
+
+  /** Bytes of the place of the largest node. */
+  static final int LARGE_BYTES = 2_112;
+
 
   /** Returns the sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
   static int[] sizes() {

@@ -32,7 +32,7 @@ final class Scans extends LeafScan {
     collector.collect(KeyPath.of(from), KeyPath.of(to), down, most, start, Observer.NONE);
     long end = KeyPath.key(collector.end());
     resumed = down ? end - 1 : end + 1;
-    below = collector.isCut() ? KeyPath.BYTES : Math.max(1, collector.topDepth());
+    below = collector.nextBelow();
     return 1;
   }
 

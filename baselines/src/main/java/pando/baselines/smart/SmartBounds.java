@@ -36,12 +36,16 @@ final class SmartBounds {
     long middle = low;
     int most = 1;
     long slot = Slot.node(0, NodeLayout.FULL, server.root());
-    while (Slot.kind(slot) == Slot.NODE && most < ENOUGH && read(slot, low, high)) {
+    long part = 0;
+    int known = 0;
+    while (Slot.kind(slot) == Slot.NODE && most < ENOUGH && read(slot, part, known, low, high)) {
       if (count > most) {
         most = count;
         middle = Math.max(low, keys[count / 2]);
       }
-      int next = KeyPath.byteAt(KeyPath.of(keys[(count - 1) / 2]), depth());
+      part = KeyPath.of(keys[(count - 1) / 2]);
+      known = depth() + 1;
+      int next = KeyPath.byteAt(part, depth());
       int index = NodeLayout.find(memory, NODE, NodeLayout.capacity(Slot.type(slot)), next);
       slot = NodeLayout.slot(memory, NODE, index);
     }
@@ -52,21 +56,30 @@ final class SmartBounds {
     return NodeLayout.depth(NodeLayout.header(memory, NODE));
   }
 
-  /** READs a node, and notes its children in a range; returns whether there are any. */
-  private boolean read(long nodeSlot, long low, long high) {
+  /**
+   * READs a node, and notes its children in a range; returns whether there are any. There are none
+   * if the place has become another node's, or is damaged.
+   *
+   * @param part the bytes that all paths below its slot begin with
+   * @param known number of these bytes
+   */
+  private boolean read(long nodeSlot, long part, int known, long low, long high) {
     int capacity = NodeLayout.capacity(Slot.type(nodeSlot));
     int bytes = NodeLayout.SLOTS + capacity * Long.BYTES;
     if (!server.places.fits(Slot.address(nodeSlot), bytes)) {
       return false;
     }
     worker.read(Slot.address(nodeSlot), NODE, bytes);
-    long prefix = NodeLayout.prefix(NodeLayout.header(memory, NODE));
+    long header = NodeLayout.header(memory, NODE);
+    if (!NodeLayout.isBelow(header, part, known)) {
+      return false;
+    }
     count = 0;
     for (int i = 0; i < capacity; i++) {
       long slot = NodeLayout.slot(memory, NODE, i);
-      long part = KeyPath.child(prefix, depth(), Slot.byteOf(slot));
-      long first = KeyPath.key(part);
-      long last = KeyPath.key(KeyPath.greatest(part, depth() + 1));
+      long child = KeyPath.child(NodeLayout.prefix(header), depth(), Slot.byteOf(slot));
+      long first = KeyPath.key(child);
+      long last = KeyPath.key(KeyPath.greatest(child, depth() + 1));
       if (Slot.hasChild(slot) && first <= high && last >= low) {
         keys[count++] = first;
       }

@@ -9,20 +9,20 @@ import pando.index.session.Gate;
  * Ends what a compute server that is lost was doing to the tree. The lost one is fenced; others go
  * on. Can be done again where it fails.
  *
- * <p>Inner nodes know no owner: whatever is half done with them is completed by whoever comes to
- * them, and so by the walk through all leaves here. A leaf that the lost one has locked names it:
+ * <p>Inner nodes know no owner: the next session that comes to one completes what is half done with
+ * it, and so does the walk through all leaves here. A leaf that the lost one has locked names it:
  *
  * <pre>
  *   what it had done last              what is there                 what is done
  *   insert: the leaf, not linked       nothing leads to it           nothing; the place is lost
  *   insert: linked, not live           an unborn leaf                it becomes dead
- *   update: some words                 a leaf that is not whole      its check is made to fit
+ *   update: some words                 a leaf that is not whole      its check and counter are made to fit
  *   removal: locked                    a live leaf                   it is unlocked
  *   removal: dead, slot not emptied    a dead leaf, not locked       nothing: others empty the slot
  * </pre>
  *
- * <p>In partitions, the lost one locked its leaves by itself alone: all leaves of its range that
- * are not whole were its.
+ * <p>In partitions, the lost one locked its leaves by itself alone: all leaves of its range that are
+ * not whole were its. Those of other ranges are left alone.
  */
 final class SmartBurial implements LeafCollector.Observer {
   /** Entries that are looked at together. */
@@ -83,7 +83,7 @@ final class SmartBurial implements LeafCollector.Observer {
         return;
       }
       next = collector.end() + 1;
-      below = collector.isCut() ? KeyPath.BYTES : Math.max(1, collector.topDepth());
+      below = collector.nextBelow();
     }
   }
 
@@ -96,7 +96,10 @@ final class SmartBurial implements LeafCollector.Observer {
   @Override
   public boolean leaf(long address, long image) {
     int owner = LeafLayout.owner(LeafLayout.state(memory, image));
-    boolean torn = server.partitioned && owner == 0 && !LeafLayout.isWhole(memory, image);
+    long key = LeafLayout.key(memory, image);
+    // Leaves beyond the range, which are READ together with others, are changed by those who live.
+    boolean was = server.partitioned && key >= low && key <= high;
+    boolean torn = was && owner == 0 && !LeafLayout.isWhole(memory, image);
     if (torn || (owner != 0 && LeafLayout.serverOf(owner) == lost)) {
       LeafLocks.release(worker, memory, context.newLeaf, address, owner);
     }

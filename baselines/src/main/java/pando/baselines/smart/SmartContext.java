@@ -10,8 +10,6 @@ import pando.index.host.WorkerContext;
 
 /** What the parts of one worker share: verbs, counters, and places in local memory. */
 final class SmartContext extends WorkerContext {
-  private static final int NODE_BYTES = Reserve.sizes()[2];
-
   final SmartServer server;
 
   /** What this worker writes into a leaf that it locks. */
@@ -50,7 +48,7 @@ final class SmartContext extends WorkerContext {
   final Descent descent;
   final LeafCollector collector;
 
-  /** Whether this completes what a lost compute server has left, whosever the keys are. */
+  /** Whether this completes what a lost compute server has left, in any range. */
   final boolean buries;
 
   private final long images;
@@ -74,10 +72,10 @@ final class SmartContext extends WorkerContext {
 
   private SmartContext(SmartServer server, Fabric fabric, int session, boolean buries) {
     LocalMemory local = new LocalMemory();
-    this.images = local.region((long) Descent.LEVELS_MAX * NODE_BYTES);
+    this.images = local.region((long) Descent.LEVELS_MAX * Reserve.LARGE_BYTES);
     this.leaf = local.region(LeafLayout.BYTES);
     this.newLeaf = local.region(LeafLayout.BYTES);
-    this.newNode = local.region(NODE_BYTES);
+    this.newNode = local.region(Reserve.LARGE_BYTES);
     this.words = local.region(8 * Long.BYTES);
     this.results = local.region(RESULTS * Long.BYTES);
     this.slotWord = local.region(Long.BYTES);
@@ -97,7 +95,7 @@ final class SmartContext extends WorkerContext {
 
   /** Returns where the node of a level of the descent is in local memory. */
   long image(int level) {
-    return images + (long) level * NODE_BYTES;
+    return images + (long) level * Reserve.LARGE_BYTES;
   }
 
   /** Returns whether an address is of the one memory server to which all verbs of a list go. */

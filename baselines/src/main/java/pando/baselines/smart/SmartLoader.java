@@ -62,7 +62,7 @@ final class SmartLoader implements Loader {
   SmartLoader(SmartServer server, Fabric fabric) {
     this.server = server;
     long leaves = (long) LEAVES_TO_A_LIST * LeafLayout.BYTES;
-    this.message = NodeLayout.BYTES_MAX + 48 + leaves;
+    this.message = Reserve.LARGE_BYTES + leaves;
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = Workers.open(fabric, registered);
     this.memory = worker.memory();
@@ -135,7 +135,7 @@ final class SmartLoader implements Loader {
   }
 
   private long leaf(long key, long value) {
-    long at = NodeLayout.BYTES_MAX + 48 + (long) list.size() * LeafLayout.BYTES;
+    long at = Reserve.LARGE_BYTES + (long) list.size() * LeafLayout.BYTES;
     long place = server.space.allocateLeaf(worker, message, servers[open - 1]);
     allocated(place | 1);
     long counter = worker.random().nextLong();

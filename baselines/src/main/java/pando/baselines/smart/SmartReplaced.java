@@ -2,7 +2,9 @@ package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -14,7 +16,7 @@ import pando.index.pool.PoolChange;
 final class SmartReplaced implements Replaced {
   /** Local memory that it needs: a leaf, and a node for each level. */
   static final long LOCAL_BYTES =
-      LeafLayout.PLACE_BYTES + (long) Descent.LEVELS_MAX * (NodeLayout.BYTES_MAX + 48);
+      LeafLayout.PLACE_BYTES + (long) Descent.LEVELS_MAX * Reserve.LARGE_BYTES;
 
   private static final long LEAF = 0;
 
@@ -25,6 +27,7 @@ final class SmartReplaced implements Replaced {
   private final List<Long> nodes = new ArrayList<>();
   private final List<Integer> types = new ArrayList<>();
   private final List<Long> leaves = new ArrayList<>();
+  private final Set<Long> reached = new HashSet<>();
 
   SmartReplaced(PoolChange change, SmartServer server) {
     this.change = change;
@@ -34,29 +37,38 @@ final class SmartReplaced implements Replaced {
   }
 
   private static long image(int level) {
-    return LeafLayout.PLACE_BYTES + (long) level * (NodeLayout.BYTES_MAX + 48);
+    return LeafLayout.PLACE_BYTES + (long) level * Reserve.LARGE_BYTES;
   }
 
   @Override
   public void check(long root) {
-    checkNode(Catalogue.rootAddress(root), 0);
+    checkNode(Catalogue.rootAddress(root), 0, 0, 0);
   }
 
-  private void checkNode(long address, int level) {
+  /**
+   * Checks a node and all below.
+   *
+   * @param prefix the bytes that the paths of its slot begin with
+   * @param known number of these bytes: they grow, so that damaged nodes lead no further than others
+   */
+  private void checkNode(long address, int level, long prefix, int known) {
     long image = image(level);
-    worker.read(address, image, NodeLayout.SLOTS);
+    read(address, image, NodeLayout.SLOTS);
     long header = NodeLayout.header(memory, image);
     int type = NodeLayout.type(header);
-    if (level == Descent.LEVELS_MAX - 1 || !NodeLayout.isLegal(header)) {
+    if (!NodeLayout.isBelow(header, prefix, known)) {
       throw new CorruptNodeException(address, "no node: header=0x" + Long.toHexString(header));
     }
-    worker.read(address, image, NodeLayout.bytes(type));
+    checkOnce(address);
+    read(address, image, NodeLayout.bytes(type));
     nodes.add(address);
     types.add(type);
+    int depth = NodeLayout.depth(header);
     for (int i = 0; i < NodeLayout.capacity(type); i++) {
       long slot = NodeLayout.slot(memory, image, i);
       if (Slot.kind(slot) == Slot.NODE) {
-        checkNode(Slot.address(slot), level + 1);
+        long childPrefix = KeyPath.child(NodeLayout.prefix(header), depth, Slot.byteOf(slot));
+        checkNode(Slot.address(slot), level + 1, childPrefix, depth + 1);
       } else if (Slot.kind(slot) == Slot.LEAF) {
         checkLeaf(Slot.address(slot));
       }
@@ -64,12 +76,27 @@ final class SmartReplaced implements Replaced {
   }
 
   private void checkLeaf(long address) {
-    worker.read(address, LEAF, LeafLayout.BYTES);
+    read(address, LEAF, LeafLayout.BYTES);
     if (LeafLayout.isLive(memory, LEAF)) {
       throw new IllegalStateException(
           "the index is not empty: leaf=" + GlobalAddress.toString(address));
     }
+    checkOnce(address);
     leaves.add(address);
+  }
+
+  /** Checks that no place is freed twice. */
+  private void checkOnce(long address) {
+    if (!reached.add(address)) {
+      throw new CorruptNodeException(address, "two slots lead to it");
+    }
+  }
+
+  private void read(long address, long image, int bytes) {
+    if (!server.places.fits(address, bytes)) {
+      throw new CorruptNodeException(address, "a pointer out of the pool: bytes=" + bytes);
+    }
+    worker.read(address, image, bytes);
   }
 
   @Override

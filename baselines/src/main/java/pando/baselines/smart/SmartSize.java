@@ -25,18 +25,45 @@ final class SmartSize {
   private final VerbList list = new VerbList();
   private final SizeEstimate estimate = new SizeEstimate();
 
-  /** The slot of a node that is READ alone. */
-  private final long[] one = new long[1];
+  /** Slots with inner nodes. */
+  private static final class Slots {
+    long[] slots = new long[256];
 
-  /** Slots of the lowest inner nodes that are known all. */
-  private long[] known = new long[256];
+    /** By slot, the bytes that all paths below begin with. */
+    long[] prefixes = new long[256];
 
-  private int knownCount;
+    /** By slot, the number of these bytes. */
+    int[] depths = new int[256];
 
-  /** Slots of the inner nodes below the node that was READ, and the number of its leaves. */
-  private final long[] below = new long[256];
+    int count;
 
-  private int belowCount;
+    void add(long slot, long prefix, int depth) {
+      if (count == slots.length) {
+        slots = Arrays.copyOf(slots, 2 * count);
+        prefixes = Arrays.copyOf(prefixes, 2 * count);
+        depths = Arrays.copyOf(depths, 2 * count);
+      }
+      slots[count] = slot;
+      prefixes[count] = prefix;
+      depths[count++] = depth;
+    }
+
+    void add(Slots others, int number) {
+      add(others.slots[number], others.prefixes[number], others.depths[number]);
+    }
+  }
+
+  /** The lowest inner nodes that are known all, and those that were so before. */
+  private Slots known = new Slots();
+
+  private Slots before = new Slots();
+
+  /** The one on a way down. */
+  private final Slots drawn = new Slots();
+
+  /** Those below the node that was READ, and the number of its leaves. */
+  private final Slots below = new Slots();
+
   private int leaves;
 
   // The range that counts.
@@ -53,16 +80,16 @@ final class SmartSize {
   double of(long least, long greatest) {
     low = least;
     high = greatest;
-    known[0] = Slot.node(0, NodeLayout.FULL, context.server.root());
-    knownCount = 1;
+    known.count = 0;
+    known.add(Slot.node(0, NodeLayout.FULL, context.server.root()), 0, 0);
     double size = 0;
-    while (knownCount > 0 && knownCount <= NODES_MAX) {
+    while (known.count > 0 && known.count <= NODES_MAX) {
       size += readKnown();
     }
-    if (knownCount > 0) {
+    if (known.count > 0) {
       estimate.clear();
       while (!estimate.isEnough()) {
-        estimate.add((double) knownCount * draw());
+        estimate.add((double) known.count * draw());
       }
       size += estimate.mean();
     }
@@ -71,41 +98,39 @@ final class SmartSize {
 
   /** READs all known nodes; those below take their places. Returns the number of their leaves. */
   private long readKnown() {
-    long[] nodes = Arrays.copyOf(known, knownCount);
+    Slots nodes = known;
+    known = before;
+    before = nodes;
+    known.count = 0;
     long found = 0;
-    knownCount = 0;
-    for (int first = 0; first < nodes.length; first += TOGETHER) {
-      int count = Math.min(TOGETHER, nodes.length - first);
+    for (int first = 0; first < nodes.count; first += TOGETHER) {
+      int count = Math.min(TOGETHER, nodes.count - first);
       read(nodes, first, count);
       for (int i = 0; i < count; i++) {
-        take(nodes[first + i], context.image(i));
+        take(nodes, first + i, context.image(i));
         found += leaves;
-        addBelow();
+        for (int child = 0; child < below.count; child++) {
+          known.add(below, child);
+        }
       }
     }
     return found;
   }
 
-  private void addBelow() {
-    if (knownCount + belowCount > known.length) {
-      known = Arrays.copyOf(known, 2 * (knownCount + belowCount));
-    }
-    System.arraycopy(below, 0, known, knownCount, belowCount);
-    knownCount += belowCount;
-  }
-
   /** Draws a known node and a way down from it; returns how many leaves the node so has. */
   private double draw() {
-    one[0] = known[worker.random().nextInt(knownCount)];
+    Slots from = known;
     double size = 0;
-    for (double share = 1; ; share *= belowCount) {
-      read(one, 0, 1);
-      take(one[0], context.image(0));
+    for (double share = 1; ; share *= below.count) {
+      drawn.count = 0;
+      drawn.add(from, worker.random().nextInt(from.count));
+      read(drawn, 0, 1);
+      take(drawn, 0, context.image(0));
       size += share * leaves;
-      if (belowCount == 0) {
+      if (below.count == 0) {
         return size;
       }
-      one[0] = below[worker.random().nextInt(belowCount)];
+      from = below;
     }
   }
 
@@ -113,11 +138,12 @@ final class SmartSize {
    * READs nodes to which slots led that were READ in this operation. Even if one has been replaced
    * meanwhile, its place is no other node's yet.
    */
-  private void read(long[] nodes, int first, int count) {
+  private void read(Slots nodes, int first, int count) {
     list.clear();
     for (int i = 0; i < count; i++) {
-      long address = Slot.address(nodes[first + i]);
-      int bytes = NodeLayout.bytes(Math.min(Slot.type(nodes[first + i]), NodeLayout.FULL));
+      long slot = nodes.slots[first + i];
+      long address = Slot.address(slot);
+      int bytes = NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
       context.checkPlace(address, bytes);
       list.read(address, context.image(i), bytes);
     }
@@ -126,13 +152,14 @@ final class SmartSize {
   }
 
   /** Takes a node that was READ as far as its slot said; READs the rest if it has grown. */
-  private void take(long node, long image) {
-    long address = Slot.address(node);
+  private void take(Slots nodes, int number, long image) {
+    long slot = nodes.slots[number];
+    long address = Slot.address(slot);
     long header = NodeLayout.header(memory, image);
-    if (!NodeLayout.isLegal(header)) {
+    if (!NodeLayout.isBelow(header, nodes.prefixes[number], nodes.depths[number])) {
       throw new CorruptNodeException(address, "no node: header=0x" + Long.toHexString(header));
     }
-    int bytes = NodeLayout.bytes(Math.min(Slot.type(node), NodeLayout.FULL));
+    int bytes = NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
     int all = NodeLayout.bytes(NodeLayout.type(header));
     if (all > bytes) {
       context.checkPlace(address, all);
@@ -143,7 +170,7 @@ final class SmartSize {
   }
 
   private void countSlots(long header, long image) {
-    belowCount = 0;
+    below.count = 0;
     leaves = 0;
     int depth = NodeLayout.depth(header);
     for (int i = 0; i < NodeLayout.capacity(NodeLayout.type(header)); i++) {
@@ -155,7 +182,7 @@ final class SmartSize {
         continue;
       }
       if (Slot.kind(slot) == Slot.NODE) {
-        below[belowCount++] = slot;
+        below.add(slot, part, depth + 1);
       } else if ((first >= low && last <= high) || isInRange(Slot.address(slot))) {
         leaves++;
       }

@@ -13,8 +13,8 @@ import pando.index.pool.NodePlaces;
 
 /**
  * Walks a whole tree in the pool and checks it: that each node and leaf is reached once, by its own
- * path, is whole, not locked and not being replaced. A dead leaf in a slot is no problem: whoever
- * removed it did not get to empty the slot.
+ * path, is whole, not locked and not being replaced. A dead leaf in a slot is no problem: the
+ * session that removed it did not get to empty the slot.
  */
 final class SmartWalk {
   private static final int LEAVES_TO_A_LIST = 64;
@@ -89,10 +89,7 @@ final class SmartWalk {
     worker.read(address, image, NodeLayout.SLOTS);
     long header = NodeLayout.header(memory, image);
     int depth = NodeLayout.depth(header);
-    if (!NodeLayout.isLegal(header)
-        || depth < known
-        || (level > 0) != (depth > 0)
-        || KeyPath.prefix(NodeLayout.prefix(header), known) != prefix) {
+    if (!NodeLayout.isBelow(header, prefix, known) || (level > 0) != (depth > 0)) {
       findings.problem(address, "is no node of its place: header=0x" + Long.toHexString(header));
       return;
     }

@@ -89,4 +89,22 @@ class SmartFailuresTest {
       assertThat(session.get(KEY)).isTrue();
     }
   }
+
+  /** A slot of the node above a leaf leads to that node itself. */
+  @Test
+  void shouldNotGoRoundInNodes() {
+    try (Fabric fabric = Pools.open(1, 8 << 20, 973);
+        SmartIndex index = SmartIndex.create(fabric, options);
+        Session session = index.session();
+        SmartPokes pokes = new SmartPokes(fabric, options)) {
+      index.bulkLoad(Entries.of(entries()), 1);
+      long node = pokes.path(KEY)[1];
+      byte[] damaged = pokes.peek(node);
+      int slot = pokes.slotAt(0);
+      int first = Slot.byteOf(words(damaged).getLong(slot));
+      words(damaged).putLong(slot, Slot.node(first, 0, node));
+      pokes.poke(node, damaged, false);
+      assertThatThrownBy(session::sizeEstimate).isInstanceOf(CorruptNodeException.class);
+    }
+  }
 }

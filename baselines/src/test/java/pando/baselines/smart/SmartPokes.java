@@ -8,6 +8,7 @@ import java.util.List;
 import pando.fabric.Fabric;
 import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
+import pando.fabric.memory.Words;
 import pando.index.Pokes;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
@@ -83,6 +84,19 @@ public final class SmartPokes implements Pokes {
           LeafLayout.state(memory, 0));
     }
     worker.write(address, 0, length);
+  }
+
+  /** Writes of an update of a key only value and check, and releases the leaf as after a failure. */
+  void failUpdate(long key, long value) {
+    int owner = LeafLayout.owner(9, 1);
+    long leaf = path(key)[0];
+    peek(leaf);
+    long before = LeafLayout.state(memory, 0);
+    long after = LeafLayout.state(0, LeafLayout.LIVE, LeafLayout.counter(before) + 1);
+    LeafLayout.set(memory, 0, key, value, after);
+    Words.set(memory, LeafLayout.STATE, LeafLayout.with(before, owner, LeafLayout.LIVE));
+    worker.write(leaf, 0, LeafLayout.BYTES);
+    LeafLocks.release(worker, memory, 0, leaf, owner);
   }
 
   @Override

@@ -180,4 +180,21 @@ class SmartRacesTest {
     assertThat(session.get(beside)).isFalse();
     assertThat(put(session, beside, 2)).isFalse();
   }
+
+  /** The value of another's update has landed, its state has not; then the leaf is unlocked. */
+  @Test
+  void shouldSeeTheValueThatAFailedUpdateHasLeft() {
+    try (SmartPokes pokes = new SmartPokes(fabric, options)) {
+      fabric.hookNext(
+          verbs -> verbs.kind(0) == Kind.MASKED_CAS,
+          lock -> {
+            pokes.failUpdate(3, 55);
+            lock.post();
+          });
+      assertThat(session.put(3, 7)).isTrue();
+    }
+    assertThat(fabric.unhook()).isOne();
+    assertThat(session.value()).isEqualTo(55);
+    model.put(3L, 7L);
+  }
 }
