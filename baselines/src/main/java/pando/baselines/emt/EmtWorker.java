@@ -59,12 +59,13 @@ final class EmtWorker extends HostedWorker {
     long tree = ranges.tree(ranges.find(wanted.key()));
     long status = write(tree);
     long start = 0;
-    for (int attempt = 0; status == EmtMessage.NEEDS_NODES; attempt++) {
+    int waits = 0;
+    while (status == EmtMessage.NEEDS_NODES) {
       try {
         if (!context.nodes.tryToGive(tree, calls.get(EmtMessage.DETAIL))) {
           start =
               WaitLimit.SHORT.pauseBriefly(
-                  context.worker.backoff(), attempt, start, GIVING, wanted.key());
+                  context.worker.backoff(), waits++, start, GIVING, wanted.key());
         }
         status = write(tree);
       } catch (PoolFullException e) {

@@ -274,7 +274,7 @@ final class SmartWorker extends HostedWorker {
 
   @Override
   protected void complete() {
-    // What is half done is ended by LeafLocks.abandon, or by whoever meets it.
+    // LeafLocks.abandon ends what is half done, or the next session that meets it.
   }
 
   @Override
