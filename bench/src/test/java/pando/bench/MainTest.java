@@ -40,7 +40,7 @@ final class MainTest extends CommandFixture {
         "pando client gte                                 | 'gte', did you mean get?",
         "pando bench --recods=5                           | did you mean --records? (see",
         "pando bench --fabrik local                       | did you mean --fabric? (see",
-        "pando bench --index shermann                     | xstore-d, did you mean sherman? (see",
+        "pando bench --index shermann                     | p-smart, did you mean sherman? (see",
         "pando simulate --index lok                       | lock, did you mean lock? (see",
         "pando bench --workload ycsb                      | did you mean ycsb-d or ycsb-e or"
             + " ycsb-f?",
@@ -131,7 +131,8 @@ final class MainTest extends CommandFixture {
         "pando simulate --duration -3ms                   | '-3ms' is not a time",
         "pando simulate --duration 5                      | '5' is not a time",
         "pando simulate --index oak                       | 'oak' is not one of dex, orca,"
-            + " sherman, p-sherman, fg, deft, rolex, xstore-d, emt-d, lock",
+            + " sherman, p-sherman, fg, deft, rolex, xstore-d, emt-d,"
+            + " smart, p-smart, lock",
         "pando simulate --set wire-nanos=-1               | a constant of the model is out of"
             + " range",
         "pando simulate --set wire-nanos=x                | 'x' is not a number",
@@ -390,7 +391,7 @@ final class MainTest extends CommandFixture {
       }
       assertThat(execute("stat", "--index=" + system, "--pool=" + name)).isZero();
       assertThat(out.toString())
-          .containsPattern("\\n +(leaves|runs of leaves) +[0-9]+ +[0-9,]+ ")
+          .containsPattern("\\n +(leaves|runs of leaves) +[0-9,]+ +[0-9,]+ ")
           .containsPattern("\\n +free chunks +[0-9,]+ ")
           .containsPattern("\\n +all +" + Numbers.count(fabric.dramBytes(0)) + "\\R");
     }

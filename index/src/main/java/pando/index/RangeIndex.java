@@ -12,10 +12,10 @@ public interface RangeIndex extends Partitioned {
   /**
    * Opens a session for one thread. A compute server can have a limited number of sessions open:
    * {@code sessions-max} in DEX (256 by default), 511 in Sherman, P-Sherman, FG+, DEFT, SMART and
-   * P-SMART, 447 in ROLEX and XStore-D, 4,096 in EMT-D. If each key has one compute server ({@link IndexOptions#isPartitioned()}),
-   * a session counts at a compute server from its first operation there; that operation throws
-   * {@link IllegalStateException} if it is one too many. Otherwise the compute servers of this
-   * process get sessions in turn, which count from this call on.
+   * P-SMART, 447 in ROLEX and XStore-D, 4,096 in EMT-D. If each key has one compute server ({@link
+   * IndexOptions#isPartitioned()}), a session counts at a compute server from its first operation
+   * there; that operation throws {@link IllegalStateException} if it is one too many. Otherwise the
+   * compute servers of this process get sessions in turn, which count from this call on.
    *
    * @throws IllegalStateException after {@link #close()}, or if it is one too many for its compute
    *     server
@@ -71,8 +71,8 @@ public interface RangeIndex extends Partitioned {
    *
    * @throws IllegalArgumentException if the compute server lives in this process
    * @throws IllegalStateException if the index is closed, has no compute server in this process, or
-   *     has a fabric with fences that has not fenced the compute server; in DEFT also if its process
-   *     lives
+   *     has a fabric with fences that has not fenced the compute server; in DEFT also if its
+   *     process lives
    */
   default void bury(int computeServer) {}
 

@@ -115,7 +115,10 @@ public final class PlantedBug {
   /** Cleaning of ORCA does not put what it has written into the image of the slot. */
   public static final boolean IMAGE_UNPATCHED = PLANTED.equals("orca-image-unpatched");
 
-  /** A session of P-Sherman, P-SMART or ORCA does not look whether its compute server still has the key. */
+  /**
+   * A session of P-Sherman, P-SMART or ORCA does not look whether its compute server still has the
+   * key.
+   */
   public static final boolean OWNER_UNCHECKED = PLANTED.equals("move-owner-unchecked");
 
   /** Ranges of P-Sherman, P-SMART or ORCA move while operations go on. */
