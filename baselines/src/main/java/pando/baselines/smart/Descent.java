@@ -25,10 +25,10 @@ import pando.index.bugs.PlantedBug;
  * now is in the tree.
  *
  * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
- * on; one that is linked, and not live yet, is made live. Where a frozen node cannot be replaced, because
- * the pool is full or another compute server does that, the descent goes on through it. The slot that
- * led to it is READ again: if it is the same, the node was in the tree when it was READ. Such a path
- * is good for reads and for changes of leaves; no slot of it is changed.
+ * on; one that is linked, and not live yet, is made live. Where a frozen node cannot be replaced,
+ * because the pool is full or another compute server does that, the descent goes on through it. The
+ * slot that led to it is READ again: if it is the same, the node was in the tree when it was READ.
+ * Such a path is good for reads and for changes of leaves; no slot of it is changed.
  */
 final class Descent {
   /** Greatest number of nodes of a descent, and one more that is not on the path. */
@@ -201,8 +201,9 @@ final class Descent {
   }
 
   /**
-   * Returns whether the node that was READ is that of the copy. Where words are READ one by one, the
-   * life may still be that of a node whose place another one has got by now: so the path counts, too.
+   * Returns whether the node that was READ is that of the copy. Where words are READ one by one,
+   * the life may still be that of a node whose place another one has got by now: so the path
+   * counts, too.
    */
   private boolean isOfCopy(long image, long header) {
     return NodeLayout.life(memory, image) == copy.life
@@ -284,7 +285,9 @@ final class Descent {
     return frozen[level] && !passes(level, prefix, childDepth) ? End.AGAIN : End.NONE;
   }
 
-  /** Replaces a frozen node if that can be done; returns whether the path goes through it instead. */
+  /**
+   * Replaces a frozen node if that can be done; returns whether the path goes through it instead.
+   */
   private boolean passes(int level, long prefix, int depth) {
     boolean can = context.buries || server.hasKeysBelow(prefix, depth);
     if (can && !frozen[level - 1]) {
@@ -306,8 +309,7 @@ final class Descent {
     long again = context.newNode;
     for (int above = level - 1; ; above--) {
       context.counters.innerReads++;
-      worker.read(
-          addresses[above], again, (int) NodeLayout.offset(indexes[above]) + Long.BYTES);
+      worker.read(addresses[above], again, (int) NodeLayout.offset(indexes[above]) + Long.BYTES);
       long now = NodeLayout.slot(memory, again, indexes[above]);
       if (!frozen[above]) {
         return now == slot(above)

@@ -20,10 +20,10 @@ import pando.index.host.LocalMemory;
  * goes on through it.
  *
  * <p><b>What the answer means.</b> Slots were in the tree when they were READ: their node was not
- * frozen, or the slot that led to it is the same since.
- * A key that no slot had room for was absent at that moment. A leaf that was dead when it was READ
- * died before that, and no other leaf could be below its byte while its slot led to it. So each key
- * was as the answer has it at some moment between the beginning and the end of the call.
+ * frozen, or the slot that led to it is the same since. A key that no slot had room for was absent
+ * at that moment. A leaf that was dead when it was READ died before that, and no other leaf could
+ * be below its byte while its slot led to it. So each key was as the answer has it at some moment
+ * between the beginning and the end of the call.
  */
 final class LeafCollector {
   /** Greatest number of leaves that are READ together. */
@@ -372,8 +372,8 @@ final class LeafCollector {
   }
 
   /**
-   * Returns what {@code below} is in {@link #collect} for the search that goes on: any node does where
-   * the list was cut, else one above the uppermost node, of which all is done.
+   * Returns what {@code below} is in {@link #collect} for the search that goes on: any node does
+   * where the list was cut, else one above the uppermost node, of which all is done.
    */
   int nextBelow() {
     return cut ? KeyPath.BYTES : Math.max(1, topDepth);

@@ -112,8 +112,9 @@ final class LeafLocks {
 
   /**
    * Unlocks a leaf whose owner has failed, if the owner has still locked it. A leaf that was not
-   * live yet becomes dead. Of a leaf that is not whole, either value may be there: the check and the
-   * counter are made to fit the next change, so that nobody takes the value before for this one.
+   * live yet becomes dead. Of a leaf that is not whole, either value may be there: the check and
+   * the counter are made to fit the next change, so that nobody takes the value before for this
+   * one.
    *
    * @param scratch local offset of {@link LeafLayout#BYTES} that are overwritten
    */

@@ -17,6 +17,7 @@ final class Leaves {
 
   /** How long a leaf may stay half written. */
   private final WaitLimit limit;
+
   private int number;
 
   Leaves(SmartContext context) {

@@ -12,8 +12,8 @@ import pando.index.session.NeighbourSearch;
  * again. No slot comes back as it was once it has changed: an emptied one differs from each emptied
  * before, and the place of what was removed is none's before the operation ends. So if the slots
  * between the key and the answer are equal, they were so all the time between the two looks; and
- * when the leaf was READ, it was the answer. If not, the search begins again. A frozen node is noted
- * together with the one above it, whose slot says that it was in the tree.
+ * when the leaf was READ, it was the answer. If not, the search begins again. A frozen node is
+ * noted together with the one above it, whose slot says that it was in the tree.
  */
 final class Neighbours extends NeighbourSearch {
   private final SmartContext context;

@@ -9,7 +9,8 @@ import pando.fabric.memory.Words;
 
 /**
  * Removes a leaf that this worker has locked: it becomes dead, which is the moment of the removal,
- * and then its slot is emptied. Any other session that finds a dead leaf in a slot can empty it, too.
+ * and then its slot is emptied. Any other session that finds a dead leaf in a slot can empty it,
+ * too.
  */
 final class Removals {
   private static final int ATTEMPTS_MAX = 50;
@@ -55,8 +56,9 @@ final class Removals {
   }
 
   /**
-   * Empties the slot of a dead leaf; returns {@code false} if another session has done so, or the leaf
-   * stays, as its node is frozen and the pool is full: what puts the key again takes its place.
+   * Empties the slot of a dead leaf; returns {@code false} if another session has done so, or the
+   * leaf stays, as its node is frozen and the pool is full: what puts the key again takes its
+   * place.
    */
   private boolean unlink(long path, long address) {
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {

@@ -15,7 +15,6 @@ enum Reserve {
   /** Bytes of the place of the largest node. */
   static final int LARGE_BYTES = 2_112;
 
-
   /** Returns the sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
   static int[] sizes() {
     return new int[] {SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES};

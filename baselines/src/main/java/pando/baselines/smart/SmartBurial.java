@@ -21,8 +21,8 @@ import pando.index.session.Gate;
  *   removal: dead, slot not emptied    a dead leaf, not locked       nothing: others empty the slot
  * </pre>
  *
- * <p>In partitions, the lost one locked its leaves by itself alone: all leaves of its range that are
- * not whole were its. Those of other ranges are left alone.
+ * <p>In partitions, the lost one locked its leaves by itself alone: all leaves of its range that
+ * are not whole were its. Those of other ranges are left alone.
  */
 final class SmartBurial implements LeafCollector.Observer {
   /** Entries that are looked at together. */

@@ -49,7 +49,8 @@ final class SmartReplaced implements Replaced {
    * Checks a node and all below.
    *
    * @param prefix the bytes that the paths of its slot begin with
-   * @param known number of these bytes: they grow, so that damaged nodes lead no further than others
+   * @param known number of these bytes: they grow, so that damaged nodes lead no further than
+   *     others
    */
   private void checkNode(long address, int level, long prefix, int known) {
     long image = image(level);

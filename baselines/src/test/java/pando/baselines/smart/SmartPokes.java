@@ -86,7 +86,9 @@ public final class SmartPokes implements Pokes {
     worker.write(address, 0, length);
   }
 
-  /** Writes of an update of a key only value and check, and releases the leaf as after a failure. */
+  /**
+   * Writes of an update of a key only value and check, and releases the leaf as after a failure.
+   */
   void failUpdate(long key, long value) {
     int owner = LeafLayout.owner(9, 1);
     long leaf = path(key)[0];
