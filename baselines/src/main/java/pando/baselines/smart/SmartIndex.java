@@ -122,7 +122,7 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
 
   @Override
   protected void bury(PoolChange change, int lost) {
-    SmartServer server = servers().getFirst();
+    SmartServer server = anyServer();
     Epochs.bury(change, lost);
     // One that joins has not been opened yet.
     server.open(change.catalogue(), change.catalogue().root());
