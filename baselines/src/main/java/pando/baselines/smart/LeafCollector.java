@@ -84,7 +84,6 @@ final class LeafCollector {
   }
 
   private final SmartContext context;
-  private final SmartServer server;
   private final Worker worker;
   private final MemorySegment memory;
   private final long nodes;
@@ -118,7 +117,6 @@ final class LeafCollector {
 
   LeafCollector(SmartContext context, long region) {
     this.context = context;
-    this.server = context.server;
     this.worker = context.worker;
     this.memory = context.memory;
     this.nodes = region;
