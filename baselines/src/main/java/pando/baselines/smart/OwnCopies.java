@@ -14,8 +14,6 @@ import pando.fabric.Backoff;
  * that has begun. When a range moves, all copies are dropped.
  */
 final class OwnCopies {
-  private static final BooleanSupplier ALWAYS = () -> true;
-
   private final SmartServer server;
   private final PathCache cache;
   private final PlaceLocks locks;
@@ -46,12 +44,16 @@ final class OwnCopies {
   void admit(long image, long node, int before) {
     address = node;
     number = before;
-    cache.admit(memory, image, node, backoff, isOwned(image) ? isUnchanged : ALWAYS);
+    cache.admit(memory, image, node, backoff, isOwned(image) ? isUnchanged : OwnCopies::always);
   }
 
   /** Holds a copy of a node that this worker has locked locally. */
   void admitHeld(long image, long node) {
-    cache.admit(memory, image, node, backoff, ALWAYS);
+    cache.admit(memory, image, node, backoff, OwnCopies::always);
+  }
+
+  private static boolean always() {
+    return true;
   }
 
   /** Drops the copy of a node that this worker has locked locally. */

@@ -275,7 +275,7 @@ class EmtTreeTest {
     long before = from;
     for (int i = 0; i < asker.get(EmtMessage.COUNT); i++) {
       long key = asker.get(EmtMessage.LIST + i * EmtMessage.ENTRY_BYTES);
-      assertThat(key == from && i == 0 || (down ? key < before : key > before)).isTrue();
+      assertThat((key == from && i == 0) || (down ? key < before : key > before)).isTrue();
       before = key;
     }
   }

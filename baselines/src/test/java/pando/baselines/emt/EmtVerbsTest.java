@@ -3,6 +3,7 @@ package pando.baselines.emt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.NavigableMap;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -83,7 +84,8 @@ class EmtVerbsTest {
       session.get(0);
       session.put(-1, 1); // The tree gets nodes.
       long key = model.firstKey() + STEP * 5;
-      VerbCounters verbs = Costs.of(index, () -> operation.run(session, key, model.get(key)));
+      long value = Objects.requireNonNull(model.get(key));
+      VerbCounters verbs = Costs.of(index, () -> operation.run(session, key, value));
       assertThat(verbs.calls).isEqualTo(1);
       assertThat(verbs.roundTrips).isEqualTo(1);
       assertThat(verbs.reads + verbs.writes + verbs.atomics).isZero();

@@ -57,10 +57,11 @@ class SmartFailuresTest {
 
   private static void lock(SmartPokes pokes, int owner) {
     long leaf = pokes.path(KEY)[0];
-    ByteBuffer words = words(pokes.peek(leaf));
+    byte[] bytes = pokes.peek(leaf);
+    ByteBuffer words = words(bytes);
     long state = words.getLong(LeafLayout.STATE);
     words.putLong(LeafLayout.STATE, LeafLayout.with(state, owner, LeafLayout.LIVE));
-    pokes.poke(leaf, words.array(), false);
+    pokes.poke(leaf, bytes, false);
   }
 
   private static ByteBuffer words(byte[] bytes) {

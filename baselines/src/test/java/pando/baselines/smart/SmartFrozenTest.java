@@ -54,7 +54,7 @@ class SmartFrozenTest {
   private void fill(Session session) {
     int refused = 0;
     for (long i = 1; refused < REFUSED; i++) {
-      long key = (i << 50) | (i * 0x9E37_79B9L << 20);
+      long key = (i << 50) | ((i * 0x9E37_79B9L) << 20);
       try {
         session.put(key, i);
         model.put(key, i);
@@ -71,7 +71,7 @@ class SmartFrozenTest {
         verbs,
         posting -> {
           posting.post();
-          throw new UnknownOutcomeException("the connection is gone", null);
+          throw new UnknownOutcomeException("the connection is gone");
         });
     assertThatThrownBy(by).isInstanceOf(UnknownOutcomeException.class);
     assertThat(fabric.unhook()).isOne();

@@ -158,7 +158,7 @@ class SmartRacesTest {
         SmartRacesTest::isFreeze,
         freeze -> {
           freeze.post();
-          throw new UnknownOutcomeException("the connection is gone", null);
+          throw new UnknownOutcomeException("the connection is gone");
         });
     assertThatThrownBy(() -> other.put(11, 1)).isInstanceOf(UnknownOutcomeException.class);
     assertThat(fabric.unhook()).isOne();
@@ -173,7 +173,7 @@ class SmartRacesTest {
     fabric.hookNext(
         verbs -> verbs.kind(0) == Kind.WRITE && verbs.length(0) == Long.BYTES,
         live -> {
-          throw new UnknownOutcomeException("the connection is gone", null);
+          throw new UnknownOutcomeException("the connection is gone");
         });
     assertThatThrownBy(() -> other.put(beside, 1)).isInstanceOf(UnknownOutcomeException.class);
     assertThat(fabric.unhook()).isOne();

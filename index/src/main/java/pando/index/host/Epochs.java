@@ -1,6 +1,5 @@
 package pando.index.host;
 
-import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Fabric;
 import pando.fabric.PandoException;
@@ -59,8 +58,6 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
 
   /** Looks of one that closes, at most, as clocks may stand still. */
   private static final int CLOSE_LOOKS_MAX = 20_000;
-
-  private static final IntPredicate NONE = _ -> false;
 
   private final HostedServer server;
   private final Fabric fabric;
@@ -215,7 +212,7 @@ public final class Epochs extends HostedTask<EpochTable, EpochTable> {
       table.look();
       if (before == null) {
         before = table.copy();
-      } else if (table.hasMovedOnSince(before, moves, NONE)) {
+      } else if (table.hasMovedOnSince(before, moves, _ -> false)) {
         free(table.worker, table.message);
       }
       moveOn(table);

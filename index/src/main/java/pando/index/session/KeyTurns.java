@@ -133,7 +133,7 @@ public final class KeyTurns {
   }
 
   private static int slot(long key) {
-    return (int) (key * HASH >>> (Long.SIZE - SLOT_BITS));
+    return (int) ((key * HASH) >>> (Long.SIZE - SLOT_BITS));
   }
 
   private static int top(long word) {

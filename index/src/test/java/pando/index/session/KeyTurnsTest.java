@@ -463,6 +463,7 @@ class KeyTurnsTest {
   }
 
   /** Runs an action at the greatest depth of the stack that has room for it. */
+  @SuppressWarnings("InfiniteRecursion")
   private static boolean dive(Runnable action) {
     boolean done = false;
     try {
