@@ -1,5 +1,6 @@
 package pando.baselines.deft;
 
+import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.GlobalAddress;
 import pando.fabric.VerbList;
@@ -300,11 +301,20 @@ final class DrainWords extends WorkerContext {
 
   /** One that lives goes on to change what is taken for lost, as when it is a successor. */
   private void checkIsGone(int number, long process) {
-    if (!fabric.isGone(process) && process != fabric.process()) {
+    boolean isOwn = process == fabric.process() || isEarlierStart(process);
+    if (!isOwn && !fabric.isGone(process)) {
       throw new IllegalStateException(
           "fence the process of the compute server by this fabric before it is buried:"
               + " computeServer=%s, process=%s".formatted(number, process));
     }
+  }
+
+  /** A process that starts again is fenced before. */
+  private boolean isEarlierStart(long process) {
+    long own = fabric.process();
+    return fabric.capabilities().fences()
+        && ComputeServer.numberOf(process) == ComputeServer.numberOf(own)
+        && ComputeServer.epochOf(process) < ComputeServer.epochOf(own);
   }
 
   /** The process is lost as a whole. */

@@ -36,7 +36,8 @@ final class PathCache implements AutoCloseable {
     long stay = pinnedBytes(pinnedDepth);
     long rest = limit - stay;
     int count = 1;
-    while (2 * count <= partsMax && rest / (2 * count) >= (long) NODES_MIN * NodeLayout.BYTES_MAX) {
+    while (2 * count <= partsMax
+        && rest / (2L * count) >= (long) NODES_MIN * NodeLayout.BYTES_MAX) {
       count *= 2;
     }
     this.pinned = new CachePart(Math.max(stay, NodeLayout.BYTES_MAX));
