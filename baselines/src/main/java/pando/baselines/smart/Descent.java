@@ -129,6 +129,7 @@ final class Descent {
     while (known && !now) {
       int kind = Slot.kind(copy.slot);
       if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
+        context.counters.leafHits++;
         return End.LEAF;
       }
       if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {

@@ -48,6 +48,7 @@ final class Leaves {
    */
   void readLinked(long address) {
     context.checkPlace(address, LeafLayout.PLACE_BYTES);
+    context.counters.leafMisses++;
     read(address);
     long start = worker.nanoTime();
     int unlocked = 0;
@@ -84,7 +85,6 @@ final class Leaves {
 
   private void read(long address) {
     number = context.held.number(address);
-    context.counters.leafMisses++;
     worker.read(address, leaf, LeafLayout.BYTES);
   }
 }
