@@ -54,7 +54,7 @@ public final class Pictures {
 
   private static String systems(FigureResult result, Theme theme) {
     return picture(
-        "All systems, %s records, 108 clients, caches of 8 %%, in virtual time"
+        "Eight systems, %s records, 108 clients, caches of 8 %%, in virtual time"
             .formatted(Numbers.quantity(result.records())),
         List.of(
             bars(result, "Mops", "million operations a second (more is better)"),
