@@ -3,7 +3,9 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 import pando.fabric.Backoff;
+import pando.fabric.GlobalAddress;
 import pando.fabric.PoolFullException;
+import pando.fabric.VerbList;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -18,11 +20,12 @@ import pando.index.bugs.PlantedBug;
  * copy, and the descent goes on from it: nodes say by themselves what they are for.
  *
  * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows
- * where to change the tree. For that the node of the last copy is READ again. It counts if it has
- * the copy's life, is live and is not frozen. For then, since the copy was made, its place has been
+ * where to change the tree. For that the node of the last copy is READ again, unless it was READ just
+ * now. It counts if it has the copy's life, is live and is not frozen. For then, since the copy was made, its place has been
  * no other node's, and is none's before the operation ends: so its slots are of one node, though
  * they were not READ at one moment. The slots are followed down: what a slot leads to that was READ
- * now is in the tree.
+ * now is in the tree. A leaf to which the copy led, and which was live when it was READ, is not READ
+ * again if its slot still leads there: its place is no other leaf's before the operation ends.
  *
  * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
  * on; one that is linked, and not live yet, is made live. Where a frozen node cannot be replaced,
@@ -59,6 +62,7 @@ final class Descent {
   private final MemorySegment memory;
   private final Leaves leaves;
   private final Copy copy = new Copy();
+  private final VerbList list = new VerbList();
   private final long[] addresses = new long[LEVELS_MAX];
   private final int[] indexes = new int[LEVELS_MAX];
 
@@ -67,6 +71,9 @@ final class Descent {
 
   private int levels;
   private long leafAddress;
+
+  /** A live leaf that need not be READ again, {@link GlobalAddress#NULL} for none. */
+  private long known;
 
   /** Whether a node of the path is frozen, by level. */
   private final boolean[] frozen = new boolean[LEVELS_MAX];
@@ -125,8 +132,10 @@ final class Descent {
   private End tryToFind(long path, boolean now, int below) {
     levels = 0;
     full = null;
-    boolean known = server.cache.find(path, below, copy, backoff);
-    while (known && !now) {
+    known = GlobalAddress.NULL;
+    boolean copied = server.cache.find(path, below, copy, backoff);
+    boolean fresh = false;
+    while (copied && !now) {
       int kind = Slot.kind(copy.slot);
       if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
         context.counters.leafHits++;
@@ -135,21 +144,34 @@ final class Descent {
       if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
         return End.NONE;
       }
-      if (kind != Slot.NODE || !copyChild(path)) {
+      if (kind != Slot.NODE) {
+        break;
+      }
+      fresh = copyChild(path);
+      if (!fresh) {
         break;
       }
     }
-    return begin(known) ? goDown(path) : End.AGAIN;
+    if (!fresh && (copied ? !beginByCopy(now) : !beginAtRoot())) {
+      return End.AGAIN;
+    }
+    levels = 1;
+    return goDown(path);
   }
 
   private boolean isAnswer(long address, long path) {
     leafAddress = address;
-    return leaves.readOnce(address)
-        && LeafLayout.isLive(memory, context.leaf)
-        && LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
+    if (!leaves.readOnce(address) || !LeafLayout.isLive(memory, context.leaf)) {
+      return false;
+    }
+    known = address;
+    return LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
   }
 
-  /** READs the node that a copy leads to, and goes on to it; returns whether it is on the path. */
+  /**
+   * READs the node that a copy leads to, and goes on to it; returns whether it is on the path, and
+   * the descent can begin there.
+   */
   private boolean copyChild(long path) {
     long address = Slot.address(copy.slot);
     long image = context.image(0);
@@ -159,11 +181,9 @@ final class Descent {
     read(0, address, Slot.type(copy.slot));
     long header = NodeLayout.header(memory, image);
     int depth = NodeLayout.depth(header);
-    if (NodeLayout.state(header) != NodeLayout.LIVE
-        || !NodeLayout.isLegal(header)
+    if (!canBegin(header)
         || depth <= copy.depth()
-        || !KeyPath.startsWith(path, NodeLayout.prefix(header), depth)
-        || NodeLayout.isFrozen(memory, image)) {
+        || !KeyPath.startsWith(path, NodeLayout.prefix(header), depth)) {
       return false;
     }
     context.copies.admit(image, address, numbers[0]);
@@ -171,34 +191,72 @@ final class Descent {
     return true;
   }
 
-  /** READs the node of the copy again, or the root; returns whether the descent can begin there. */
-  private boolean begin(boolean known) {
+  /** READs the root; returns {@code true}. */
+  private boolean beginAtRoot() {
+    context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
+    read(0, server.root(), NodeLayout.FULL);
+    long header = NodeLayout.header(memory, context.image(0));
+    if (!canBegin(header) || NodeLayout.depth(header) != 0) {
+      throw corrupt(server.root(), header, "no root");
+    }
+    return true;
+  }
+
+  /**
+   * READs the node of the copy again, unless the copy is current; returns whether the descent can
+   * begin there.
+   *
+   * @param withLeaf whether a leaf to which the copy leads is READ, too
+   */
+  private boolean beginByCopy(boolean withLeaf) {
     long image = context.image(0);
-    frozen[0] = false;
-    if (known) {
-      addresses[0] = copy.address;
-      numbers[0] = context.held.number(copy.address);
-      if (context.copies.take(copy, image)) {
-        levels = 1;
-        return true;
-      }
-      read(0, copy.address, copy.type());
+    addresses[0] = copy.address;
+    numbers[0] = context.held.number(copy.address);
+    if (context.copies.take(copy, image)) {
+      frozen[0] = false;
+      return true;
+    }
+    if (withLeaf && leadsToLeafBeside()) {
+      readWithLeaf();
     } else {
-      context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
-      read(0, server.root(), NodeLayout.FULL);
+      read(0, copy.address, copy.type());
     }
     long header = NodeLayout.header(memory, image);
-    boolean is = NodeLayout.state(header) == NodeLayout.LIVE && NodeLayout.isLegal(header);
-    boolean can = is && !NodeLayout.isFrozen(memory, image);
-    if (known && !(can && isOfCopy(image, header))) {
+    if (!canBegin(header) || !isOfCopy(image, header)) {
       server.cache.drop(copy, backoff);
       return false;
     }
-    if (!known && !(can && NodeLayout.depth(header) == 0)) {
-      throw corrupt(server.root(), header, "no root");
-    }
-    levels = 1;
     return true;
+  }
+
+  /** Returns whether the first node is live and can be changed. */
+  private boolean canBegin(long header) {
+    frozen[0] = NodeLayout.isFrozen(memory, context.image(0));
+    return NodeLayout.state(header) == NodeLayout.LIVE
+        && NodeLayout.isLegal(header)
+        && !frozen[0];
+  }
+
+  /** Returns whether the copy leads to a leaf that one list reaches together with the node. */
+  private boolean leadsToLeafBeside() {
+    long address = Slot.address(copy.slot);
+    return wantsLeaf
+        && Slot.kind(copy.slot) == Slot.LEAF
+        && server.places.isNodeAddress(address)
+        && context.areTogether(address, copy.address);
+  }
+
+  /** READs the node of the copy, and the leaf to which the copy leads, in one list. */
+  private void readWithLeaf() {
+    long address = Slot.address(copy.slot);
+    context.counters.innerReads++;
+    context.counters.leafMisses++;
+    list.clear().read(copy.address, context.image(0), NodeLayout.bytes(copy.type()));
+    worker.post(leaves.addRead(list, address));
+    readRest(0, NodeLayout.bytes(copy.type()));
+    if (leaves.isLive()) {
+      known = address;
+    }
   }
 
   /**
@@ -248,7 +306,9 @@ final class Descent {
 
   private End leaf(long path, int depth, long address) {
     leafAddress = address;
-    leaves.readLinked(address);
+    if (address != known) {
+      leaves.readLinked(address);
+    }
     long found = KeyPath.of(LeafLayout.key(memory, context.leaf));
     if (KeyPath.common(found, path) <= depth) {
       throw new CorruptNodeException(
@@ -324,12 +384,18 @@ final class Descent {
 
   /** READs a node of a type that it has at least, and the rest if it has a larger one. */
   private void read(int level, long address, int type) {
-    long image = context.image(level);
     addresses[level] = address;
     numbers[level] = context.held.number(address);
     int bytes = NodeLayout.bytes(Math.min(type, NodeLayout.FULL));
     context.counters.innerReads++;
-    worker.read(address, image, bytes);
+    worker.read(address, context.image(level), bytes);
+    readRest(level, bytes);
+  }
+
+  /** READs what a node has more than the bytes that were READ. */
+  private void readRest(int level, int bytes) {
+    long address = addresses[level];
+    long image = context.image(level);
     int all = NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, image)));
     if (all > bytes && server.places.fits(address, all)) {
       context.counters.innerReads++;

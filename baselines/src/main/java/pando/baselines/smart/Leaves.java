@@ -1,6 +1,7 @@
 package pando.baselines.smart;
 
 import java.lang.foreign.MemorySegment;
+import pando.fabric.VerbList;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
 import pando.index.CorruptNodeException;
@@ -39,6 +40,17 @@ final class Leaves {
     }
     read(address);
     return LeafLayout.isWhole(memory, leaf);
+  }
+
+  /** Adds the READ of what was a leaf when a copy was made to a list. */
+  VerbList addRead(VerbList list, long address) {
+    number = context.held.number(address);
+    return list.read(address, leaf, LeafLayout.BYTES);
+  }
+
+  /** Returns whether what was READ last is a whole leaf that lives. */
+  boolean isLive() {
+    return LeafLayout.isWhole(memory, leaf) && LeafLayout.isLive(memory, leaf);
   }
 
   /**

@@ -47,17 +47,17 @@ class SmartVerbsTest {
     // system, settings,      operation,     reads, writes, atomics, trips
     "smart,    reserve=steps, GET,           1,     0,      0,       1",
     "smart,    reserve=steps, GET_ABSENT,    1,     0,      0,       1",
-    "smart,    reserve=steps, GET_BESIDE,    3,     0,      0,       3",
+    "smart,    reserve=steps, GET_BESIDE,    2,     0,      0,       2",
     "smart,    reserve=steps, PUT,           1,     1,      1,       3",
     "smart,    reserve=steps, PUT_SAME,      1,     0,      0,       1",
     "smart,    reserve=steps, INSERT,        1,     2,      1,       3",
     "smart,    reserve=whole, INSERT,        1,     2,      1,       3",
-    "smart,    reserve=steps, INSERT_BESIDE, 3,     3,      2,       5",
-    "smart,    reserve=steps, REMOVE,        2,     1,      2,       4",
+    "smart,    reserve=steps, INSERT_BESIDE, 2,     3,      2,       4",
+    "smart,    reserve=steps, REMOVE,        2,     1,      2,       3",
     "p-smart,  reserve=steps, GET,           1,     0,      0,       1",
     "p-smart,  reserve=steps, PUT_SAME,      1,     0,      0,       1",
     "p-smart,  reserve=steps, PUT,           1,     1,      0,       2",
-    "p-smart,  reserve=steps, INSERT,        1,     3,      0,       2",
+    "p-smart,  reserve=steps, INSERT,        0,     3,      0,       1",
   })
   void shouldCost(
       String system,
