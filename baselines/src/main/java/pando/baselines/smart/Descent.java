@@ -19,7 +19,7 @@ import pando.index.bugs.PlantedBug;
  *
  * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows
  * where to change the tree. For that the node of the last copy is READ again. It counts if it has
- * the copy's life, is live and is not frozen. For then, since the copy was made, its place has been
+ * the copy's id, is live and is not frozen. For then, since the copy was made, its place has been
  * no other node's, and is none's before the operation ends: so its slots are of one node, though
  * they were not READ at one moment. The slots are followed down: what a slot leads to that was READ
  * now is in the tree.
@@ -159,7 +159,7 @@ final class Descent {
     read(0, address, Slot.type(copy.slot));
     long header = NodeLayout.header(memory, image);
     int depth = NodeLayout.depth(header);
-    if (NodeLayout.state(header) != NodeLayout.LIVE
+    if (NodeLayout.life(header) != NodeLayout.LIVE
         || !NodeLayout.isLegal(header)
         || depth <= copy.depth()
         || !KeyPath.startsWith(path, NodeLayout.prefix(header), depth)
@@ -188,7 +188,7 @@ final class Descent {
       read(0, server.root(), NodeLayout.FULL);
     }
     long header = NodeLayout.header(memory, image);
-    boolean is = NodeLayout.state(header) == NodeLayout.LIVE && NodeLayout.isLegal(header);
+    boolean is = NodeLayout.life(header) == NodeLayout.LIVE && NodeLayout.isLegal(header);
     boolean can = is && !NodeLayout.isFrozen(memory, image);
     if (known && !(can && isOfCopy(image, header))) {
       server.cache.drop(copy, backoff);
@@ -203,11 +203,11 @@ final class Descent {
 
   /**
    * Returns whether the node that was READ is that of the copy. Where words are READ one by one,
-   * the life may still be that of a node whose place another one has got by now: so the path
-   * counts, too.
+   * the id may still be that of a node whose place another one has got by now: so the path counts,
+   * too.
    */
   private boolean isOfCopy(long image, long header) {
-    return NodeLayout.life(memory, image) == copy.life
+    return NodeLayout.id(memory, image) == copy.id
         && NodeLayout.depth(header) == copy.depth()
         && NodeLayout.prefix(header) == NodeLayout.prefix(copy.header);
   }
@@ -272,11 +272,11 @@ final class Descent {
     if (!NodeLayout.isBelow(header, KeyPath.prefix(path, depth + 1), depth + 1)) {
       throw corrupt(address, header, "not the child at depth=" + depth);
     }
-    if (NodeLayout.state(header) == NodeLayout.UNBORN) {
+    if (NodeLayout.life(header) == NodeLayout.UNBORN) {
       context.replacing.makeLive(address, header);
       return End.AGAIN;
     }
-    if (NodeLayout.state(header) == NodeLayout.DEAD) {
+    if (NodeLayout.life(header) == NodeLayout.DEAD) {
       return End.AGAIN;
     }
     if (!KeyPath.startsWith(path, prefix, childDepth)) {
@@ -314,7 +314,7 @@ final class Descent {
       long now = NodeLayout.slot(memory, again, indexes[above]);
       if (!frozen[above]) {
         return now == slot(above)
-            && NodeLayout.state(NodeLayout.header(memory, again)) == NodeLayout.LIVE;
+            && NodeLayout.life(NodeLayout.header(memory, again)) == NodeLayout.LIVE;
       }
       if (Slot.thawed(now) != Slot.thawed(slot(above))) {
         return false;
