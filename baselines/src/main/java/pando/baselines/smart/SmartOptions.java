@@ -136,7 +136,7 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
     return (int) settings().number(FIFO_PARTS);
   }
 
-  /** Returns how many levels stay in the cache: nodes whose paths have fewer bytes than this. */
+  /** Returns a number of bytes: nodes whose paths have fewer stay in the cache. */
   public int pinnedDepth() {
     return (int) settings().number(PINNED_DEPTH);
   }

@@ -37,10 +37,7 @@ public final class Catalogue {
   /** Where compute servers agree when freed places may be used again. */
   public static final long EPOCHS = GlobalAddress.of(0, 3072);
 
-  /**
-   * Least level of a root; in the pointer also where the address is not that of a tree's highest
-   * node, so that it has no level.
-   */
+  /** Least level in a root pointer; also in one that does not point to the root of a tree. */
   public static final int ROOT_LEVEL_MIN = 1;
 
   /** Maximum number of levels of a tree. */

@@ -57,12 +57,11 @@ public final class KeyTurns {
    *   1. It looks at the top of the stack. If that is the top of its own turn, nobody has come, and it
    *      empties the slot. If not, the tickets above its turn are the next turn, which is complete now:
    *      the leader appoints a session of it that still waits as the next leader.
-   *   2. Only now, after the end of its turn, does it answer the other sessions of its turn.
+   *   2. Then its turn has ended. It answers the other sessions of that turn now, not before.
    *
-   * A turn ends in front of the ticket that was the top of the turn before: its number marks the end,
-   * and no ticket is part of the turn whose end it marks. A session can push its ticket again only when
-   * it is answered, which is after step 1: so by then the next turn is complete, and its own mark, the
-   * top of the turn that has ended, cannot come into it.
+   * The number of the top of the turn before marks where a turn ends. No ticket is part of the turn
+   * whose end it marks: its session can push it again only after it is answered, that is, after step
+   * 1. By then the turn whose end it marks is complete, and the ticket comes into a later one.
    *
    * A session that finds tickets of another key goes alone. So does one whose turn has failed.
    *
