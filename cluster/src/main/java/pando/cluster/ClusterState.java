@@ -14,8 +14,8 @@ import pando.client.Routes;
 /**
  * What a coordinator knows of a cluster, as records. Thread-safe.
  *
- * <p>Reads decode what they find, and throw {@link MalformedEntryException} where it is none of
- * ours. Writes return whether they were made: {@code false} means that something has changed
+ * <p>Reads decode what they find, and throw {@link MalformedEntryException} if Pando has not
+ * written it. Writes return whether they were made: {@code false} means that something has changed
  * meanwhile, so read again.
  */
 public final class ClusterState {
@@ -24,7 +24,11 @@ public final class ClusterState {
 
   private final Membership membership;
 
-  /** Looks at a cluster by a session. */
+  /**
+   * Creates a view of a cluster.
+   *
+   * @param membership the session with the coordinator
+   */
   public ClusterState(Membership membership) {
     this.membership = membership;
   }
@@ -36,7 +40,11 @@ public final class ClusterState {
    */
   record Versioned<T>(T value, int version) {}
 
-  /** What there is to know about the one that leads. */
+  /**
+   * The compute server that leads.
+   *
+   * @param version of its entry
+   */
   record Leadership(int number, long epoch, int version) {
     static final char KIND = 'l';
 
@@ -44,13 +52,13 @@ public final class ClusterState {
       return new EntryWriter(KIND).number(number).word(epoch).bytes();
     }
 
-    /** Returns whether it is a compute server's, of one of its starts. */
+    /** Returns whether a compute server leads, since the start with an epoch. */
     boolean isOf(int server, long itsEpoch) {
       return number == server && epoch == itsEpoch;
     }
   }
 
-  /** Returns the session. */
+  /** Returns the session with the coordinator. */
   public Membership membership() {
     return membership;
   }
@@ -69,14 +77,14 @@ public final class ClusterState {
     return all;
   }
 
-  /** Returns how to change an entry that has a version, or make one where there is none. */
+  /** Returns the write of an entry: a change of the one with a version, or a new one for none. */
   private static Write put(String path, Optional<Integer> version, byte[] bytes) {
     return version
         .<Write>map(found -> new Write.Set(path, found, bytes))
         .orElseGet(() -> new Write.Create(path, bytes));
   }
 
-  /** As {@link #put(String, Optional, byte[])}, where there is none if its version is negative. */
+  /** As {@link #put(String, Optional, byte[])}; a negative version stands for none. */
   private static Write put(String path, Versioned<?> before, byte[] bytes) {
     return put(path, Optional.of(before.version()).filter(found -> found >= 0), bytes);
   }
@@ -113,7 +121,7 @@ public final class ClusterState {
       if (found.filter(now -> now.value().incarnation() == entry.incarnation()).isEmpty()) {
         return false;
       }
-      // A Set, so that one that has started meanwhile, and read it before, is refused.
+      // A memory server that starts meanwhile has read the entry before: its write is refused now.
       writes.add(
           put(
               Folders.of(Folders.POOL, entry.number()),
@@ -138,8 +146,8 @@ public final class ClusterState {
   }
 
   /**
-   * Ends a generation, because a memory server has ended: all servers of the cluster end when they
-   * see that, and start again. The pool has nothing that data folders do not have.
+   * Ends a generation, because a memory server has ended. All servers of the cluster see that, end
+   * and start again. The pool has nothing that data folders do not have.
    *
    * @param seen the configuration; does nothing if it is another by now
    */
@@ -148,8 +156,8 @@ public final class ClusterState {
   }
 
   /**
-   * Has all servers start again, as the process that leads has not begun a generation as a whole.
-   * Does nothing if another one leads by now, or one has begun.
+   * Has all servers start again, as the process that leads cannot complete the beginning of a
+   * generation. Does nothing if another process leads by now, or a generation has begun.
    */
   void giveGenerationUp(Leadership leadership) {
     boolean _ = endGeneration(Optional.empty(), List.of(check(leadership)));
@@ -181,8 +189,8 @@ public final class ClusterState {
   }
 
   /**
-   * Has no generation begin before a person asks for a rebuild. Does nothing if another one leads
-   * by now, or one has begun.
+   * Lets no generation begin before a person asks for a rebuild. Does nothing if another process
+   * leads by now, or a generation has begun.
    */
   void awaitRebuild(Versioned<Rebuild> choice, String why, Leadership leadership) {
     Write await = put(Folders.REBUILD, choice, Rebuild.awaited(why).encode());
@@ -190,7 +198,7 @@ public final class ClusterState {
   }
 
   /**
-   * Has the next generation begin, as a person wants it; ends the one that serves, if one does.
+   * Lets the next generation begin as a person wants it, and ends the one that serves, if any.
    *
    * @param from memory server with whose data folder it begins, whatever that has; {@link
    *     Rebuild#NEWEST} for the newest one
@@ -253,8 +261,8 @@ public final class ClusterState {
   }
 
   /**
-   * Waits until a generation has begun after another one, and returns it; after a time, or where it
-   * {@linkplain Rebuild#isAwaited takes a person}, returns none.
+   * Waits until a later generation than another one has begun, and returns it. Returns none when
+   * the time is over, or when a {@linkplain Rebuild#isAwaited person has to choose} first.
    *
    * @throws ClusterException if the thread is interrupted
    */
@@ -298,7 +306,7 @@ public final class ClusterState {
     return announceMemory(entry, poolEntry(entry.number()));
   }
 
-  /** As {@link #announceMemory(PoolEntry)}, where its entry was as it was seen before. */
+  /** As {@link #announceMemory(PoolEntry)}, if its entry in the pool is still as seen before. */
   boolean announceMemory(PoolEntry entry, Optional<Versioned<PoolEntry>> before) {
     Member member =
         Machine.member(entry.number(), entry.incarnation(), entry.address())
@@ -376,7 +384,7 @@ public final class ClusterState {
 
   /**
    * Announces a compute server again, if its number has no later epoch. The entry of the epoch gets
-   * another version, so one that has seen it before cannot raise it any more.
+   * a new version, so a process that has read the entry before cannot raise the epoch any more.
    */
   boolean announceAgain(Member member, Versioned<Long> before) {
     return announce(member, before, before.value());
@@ -389,7 +397,7 @@ public final class ClusterState {
             writeEpoch(member.number(), before, epoch), new Write.Announce(path, member.encode())));
   }
 
-  /** Changes what a compute server says of itself. */
+  /** Changes a compute server's own entry. */
   boolean writeMember(Member member, int version) {
     return membership.commit(
         List.of(
@@ -419,8 +427,8 @@ public final class ClusterState {
   }
 
   /**
-   * Begins to lead, if none does: leader and its epoch change at once, so what an earlier leader
-   * still writes is refused.
+   * Begins to lead, if none leads. Leader and epoch change together, so later writes of an earlier
+   * leader are refused.
    */
   boolean lead(int number, long epoch) {
     Optional<Entry> before = membership.read(Folders.LEADER_EPOCH);
@@ -435,14 +443,14 @@ public final class ClusterState {
 
   // Changes.
 
-  /** Returns all changes that are remembered, the oldest first. */
+  /** Returns all changes that are kept, the oldest first. */
   public List<Change> changes() {
     List<Change> changes = readAll(Folders.CHANGES, Change::decode);
     changes.sort(Comparator.comparingInt(Change::id));
     return changes;
   }
 
-  /** Returns a change, if it is remembered. */
+  /** Returns a change, if it is kept. */
   public Optional<Change> change(int id) {
     return versionedChange(id).map(Versioned::value);
   }
@@ -451,7 +459,7 @@ public final class ClusterState {
     return read(Folders.of(Folders.CHANGES, id), Change::decode);
   }
 
-  /** Returns a change, if it is still as it was seen. */
+  /** Returns a change, if it is still as seen before. */
   private Optional<Versioned<Change>> asSeen(Change seen) {
     return versionedChange(seen.id()).filter(found -> found.value().equals(seen));
   }
@@ -479,9 +487,9 @@ public final class ClusterState {
   }
 
   /**
-   * Waits until a change is over, and returns it; after a time, as it is then.
+   * Waits until a change is over, and returns it. When the time is over, returns it as it is then.
    *
-   * @throws ClusterException if it is not remembered any more, or the thread is interrupted
+   * @throws ClusterException if it is not kept any more, or the thread is interrupted
    */
   public Change awaitEnd(int id, Duration longest) {
     boolean over =
@@ -526,12 +534,12 @@ public final class ClusterState {
         () -> "not so many compute servers serve: needed=" + count + ", routes=" + routes());
   }
 
-  /** Writes a change, if it is still as the leader has seen it, and it still leads. */
+  /** Writes a change, if it is still as the leader has seen it, and the leader still leads. */
   boolean writeChange(Change seen, Change changed, Leadership leadership) {
     return writeChange(seen, changed, List.of(check(leadership)));
   }
 
-  /** Begins a fence: the number gets no lower epoch any more. */
+  /** Begins to fence a compute server: raises the epoch of its number. */
   boolean beginFence(Change seen, Versioned<Long> epoch, Leadership leadership) {
     return writeChange(
         seen,
@@ -540,7 +548,7 @@ public final class ClusterState {
   }
 
   /**
-   * Writes what became of a change as the compute server that executes it, unless its number has a
+   * Writes the result of a change as the compute server that executes it, unless its number has a
    * later epoch.
    */
   boolean writeExecuted(Change seen, Change now, Routes routes) {
@@ -574,7 +582,7 @@ public final class ClusterState {
     return membership.commit(writes);
   }
 
-  /** Forgets a change that is over. */
+  /** Removes a change that is over. */
   void forget(Change change, Leadership leadership) {
     versionedChange(change.id())
         .ifPresent(found ->
@@ -586,17 +594,17 @@ public final class ClusterState {
 
   // Routes.
 
-  /** Returns which compute server serves which keys, as it was written last. */
+  /** Returns which compute server serves which keys, as written last. */
   public Optional<Routes> routes() {
     return read(Folders.ROUTES, RoutesEntry::decode).map(Versioned::value);
   }
 
-  /** Writes the routes, if they are other than those that are there, and not older. */
+  /** Writes the routes, if they differ from those that are there, and are not older. */
   void writeRoutes(Routes routes, Leadership leadership) {
     newer(routes).ifPresent(write -> membership.commit(List.of(check(leadership), write)));
   }
 
-  /** Returns how to write routes, if they are other than those that are there, and not older. */
+  /** Returns the write of routes, if they differ from those that are there, and are not older. */
   private Optional<Write> newer(Routes routes) {
     Optional<Versioned<Routes>> found = read(Folders.ROUTES, RoutesEntry::decode);
     boolean isNewer =

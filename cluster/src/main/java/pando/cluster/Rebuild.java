@@ -3,6 +3,7 @@ package pando.cluster;
 import java.util.UUID;
 import pando.durable.ClusterFolder;
 import pando.durable.NextGeneration;
+import pando.journal.DataFolder;
 
 /**
  * Which data folder the next generation of a cluster begins with, or why a person has to choose
@@ -20,10 +21,8 @@ public record Rebuild(int from, UUID cluster, String why) {
 
   static final char KIND = 'b';
 
-  private static final UUID NO_CLUSTER = new UUID(0, 0);
-
   /** Nobody has chosen a folder, or has to. */
-  public static final Rebuild NONE = new Rebuild(NEWEST, NO_CLUSTER, "");
+  public static final Rebuild NONE = new Rebuild(NEWEST, DataFolder.NO_CLUSTER, "");
 
   /**
    * Returns the choice of a memory server's folder.
@@ -43,7 +42,7 @@ public record Rebuild(int from, UUID cluster, String why) {
   /** Returns that a choice is awaited. */
   static Rebuild awaited(String why) {
     int length = Math.min(why.length(), EntryWriter.TEXT_BYTES_MAX / 4);
-    return new Rebuild(NEWEST, NO_CLUSTER, why.substring(0, length));
+    return new Rebuild(NEWEST, DataFolder.NO_CLUSTER, why.substring(0, length));
   }
 
   /** Returns whether a person has chosen a folder, or has to. */

@@ -237,7 +237,7 @@ public final class IndexProcess implements AutoCloseable {
       if (!process.waitFor(10, TimeUnit.SECONDS)) {
         kill();
       }
-    } catch (InterruptedException e) {
+    } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     }
   }

@@ -29,6 +29,9 @@ import pando.fabric.memory.Closing;
  * <p>Thread-safe, but {@link #entries} must be read to its end before {@link #begin}.
  */
 public final class DataFolder implements AutoCloseable {
+  /** In place of the id of a cluster: there is none. */
+  public static final UUID NO_CLUSTER = new UUID(0, 0);
+
   private static final System.Logger LOG = System.getLogger("pando.journal");
 
   private final Disk disk;
@@ -298,7 +301,7 @@ public final class DataFolder implements AutoCloseable {
     return manifest().isCut();
   }
 
-  /** Returns the id of the cluster that has its entries; zeros if none has. */
+  /** Returns the id of the cluster that has its entries; {@link #NO_CLUSTER} if none has. */
   public UUID cluster() {
     return manifest().cluster();
   }

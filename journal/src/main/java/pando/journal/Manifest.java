@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind of the index that the folder is of
  * @param codecs their names, one space between them; empty if there are none yet
- * @param cluster whose entries these are; {@link #NO_CLUSTER} if it is none's
+ * @param cluster whose entries these are; {@link DataFolder#NO_CLUSTER} if it is none's
  * @param generation of the cluster; 0 if it is none's
  * @param isCut whether the log was not closed in order since the generation began: it may lack what
  *     was not forced
@@ -66,9 +66,6 @@ record Manifest(
   private static final String BEGUN = " begun";
   private static final String GENERATION = " generation ";
   private static final String CUT = " cut";
-
-  /** In place of a cluster's id. */
-  static final UUID NO_CLUSTER = new UUID(0, 0);
 
   /**
    * Where the first log begins: behind 0, so that what a load has written before all changes is not
@@ -111,7 +108,15 @@ record Manifest(
   /** Returns the manifest of a folder that has no entries. */
   static Manifest ofNewFolder(String kind) {
     return new Manifest(
-        UUID.randomUUID(), kind, "", NO_CLUSTER, 0, false, List.of(), FIRST_PLACE, false);
+        UUID.randomUUID(),
+        kind,
+        "",
+        DataFolder.NO_CLUSTER,
+        0,
+        false,
+        List.of(),
+        FIRST_PLACE,
+        false);
   }
 
   /** As {@link #ofNewFolder(String)}, with codecs, unless there are none. */
@@ -200,7 +205,7 @@ record Manifest(
 
   /** Returns this as that of no cluster. */
   Manifest ofNoCluster() {
-    return withGeneration(NO_CLUSTER, 0);
+    return withGeneration(DataFolder.NO_CLUSTER, 0);
   }
 
   /** Returns this as that of a generation that begins with its entries. */
@@ -304,7 +309,7 @@ record Manifest(
     UUID id = null;
     String kind = "";
     String codecs = "";
-    UUID cluster = NO_CLUSTER;
+    UUID cluster = DataFolder.NO_CLUSTER;
     long generation = 0;
     boolean isCut = false;
     List<Sorted> sorted = new ArrayList<>();

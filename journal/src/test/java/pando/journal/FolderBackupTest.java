@@ -284,7 +284,7 @@ class FolderBackupTest {
     }
     assertThat(FolderCheck.of(disk).generation()).isEqualTo(7);
     assertThat(FolderCheck.of(copy).generation()).isZero();
-    assertThat(FolderCheck.of(copy).cluster()).isEqualTo(Manifest.NO_CLUSTER);
+    assertThat(FolderCheck.of(copy).cluster()).isEqualTo(DataFolder.NO_CLUSTER);
     script.check(copy, script.made());
   }
 

@@ -56,7 +56,7 @@ final class DeftContext extends BLinkContext {
   public void close() {
     try {
       locks.settle();
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // Ignored: the other sessions poll abandoned tickets, too, and a session must close in any
       // case.
     } finally {

@@ -33,7 +33,7 @@ final class DrainWords extends WorkerContext {
   /** All memory servers. */
   static final int EVERYWHERE = 0xFFFF;
 
-  /** All memory servers, behind the burial of compute servers that are lost. */
+  /** All memory servers, after nodes are mended that a lost process left half changed. */
   static final int WITH_BURIAL = 0x1_FFFF;
 
   private static final long ASKED = Catalogue.DRAINS;

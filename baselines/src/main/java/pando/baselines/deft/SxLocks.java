@@ -357,7 +357,7 @@ final class SxLocks extends DeftNodeLocks {
   void lose(long word) {
     try {
       Retry.untilDone(worker, () -> read(word));
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException | Error _) {
       // The caller throws what has led here. What is unknown may take effect at any time.
       drains.refuse();
       return;

@@ -9,14 +9,17 @@ import pando.fabric.memory.Closing;
 import pando.index.Partitioning;
 import pando.index.load.FenceSample;
 import pando.index.load.Loader;
+import pando.index.pool.Catalogue;
 import pando.index.pool.Workers;
 
 /**
- * Builds a tree in each memory server, out of entries in ascending order: holds them until it knows
- * how many there are, as each tree gets as many. Few entries leave the trees ranges of equal width.
+ * Builds a tree in each memory server, out of entries in ascending order. All trees get the same
+ * number of entries, so it holds all entries until it knows how many there are. If there are fewer
+ * than two for each tree, the trees' ranges have equal widths instead.
  */
 final class EmtLoader implements Loader {
-  private static final int LOADED_PER_ROOM = 80;
+  /** Leaves whose entries one CALL loads at the most. */
+  private static final int LEAVES_TO_A_CALL = 80;
 
   private final EmtServer server;
   private final RegisteredMemory registered;
@@ -25,22 +28,29 @@ final class EmtLoader implements Loader {
   private final TreeNodes nodes;
   private final Runnable loaded = this::setLoaded;
   private final long message;
+
+  /** Entries of a leaf. */
   private final int room;
+
   private final EntryBlocks entries = new EntryBlocks();
   private final FenceSample fences = new FenceSample();
 
-  /** The addresses of the headers and roots of the trees that were begun. */
+  /** The address of the header of each tree. */
   private final long[] headers;
 
+  /** The address of the root of each tree. */
   private final long[] roots;
+
+  /** How many trees have a header and a root. */
   private int begun;
 
-  /** How many of them are in the pool. */
+  /** How many of these trees were written. */
   private int written;
 
-  /** The number of the tree that is written, and of the first of its entries that is not. */
+  /** The first entry that is not loaded yet. */
   private long next;
 
+  /** How many entries the next CALL loads. */
   private int more;
 
   EmtLoader(EmtServer server, Fabric fabric, double fill) {
@@ -61,7 +71,7 @@ final class EmtLoader implements Loader {
     return room;
   }
 
-  /** The memory servers decide where leaves begin. */
+  /** {@inheritDoc} Does nothing: the memory servers decide where leaves begin. */
   @Override
   public void startLeaf(long low) {}
 
@@ -92,7 +102,7 @@ final class EmtLoader implements Loader {
       write(tree, lows[tree], high, behind);
       from = load(tree, from, high);
     }
-    return headers[0] | 1;
+    return headers[0] | Catalogue.ROOT_LEVEL_MIN;
   }
 
   /** Returns the least key of each tree. */
@@ -137,10 +147,10 @@ final class EmtLoader implements Loader {
     written = tree + 1;
   }
 
-  /** Loads entries into a tree; returns the number of the first one that is not in it. */
+  /** Loads entries up to a key into a tree; returns the first entry behind it. */
   private long load(int tree, long from, long high) {
     next = from;
-    int most = Math.min(EmtMessage.LOADED_MAX, room * LOADED_PER_ROOM);
+    int most = Math.min(EmtMessage.LOADED_MAX, room * LEAVES_TO_A_CALL);
     while (next < entries.count() && entries.key(next) <= high) {
       more = 0;
       while (more < most && next + more < entries.count() && entries.key(next + more) <= high) {

@@ -83,23 +83,4 @@ final class EmtNeighbours extends NeighbourSearch {
   private void setKey() {
     calls.set(EmtMessage.KEY, asked);
   }
-
-  @Override
-  protected Outcome lookUnderLock(long wanted, boolean down) {
-    throw neverLocked();
-  }
-
-  @Override
-  protected boolean lock(long address) {
-    throw neverLocked();
-  }
-
-  @Override
-  protected void unlock(long address) {
-    throw neverLocked();
-  }
-
-  private static AssertionError neverLocked() {
-    return new AssertionError("EMT-D finds neighbours without locks");
-  }
 }

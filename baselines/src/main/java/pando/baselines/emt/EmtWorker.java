@@ -81,7 +81,7 @@ final class EmtWorker extends HostedWorker {
     boolean found = status == EmtMessage.FOUND;
     try {
       keepNodes(tree, found);
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // The change is done and answered. What is lost, the next operation that needs it finds out.
     }
     return found;

@@ -69,7 +69,7 @@ final class TreeCalls {
     long number = EmtMessage.isNamed(operation) ? AnsweredCalls.nextNumber() : 0;
     try {
       post(tree, operation, number, bytes, fields);
-    } catch (UnknownOutcomeException | Error e) {
+    } catch (UnknownOutcomeException | Error _) {
       uncertain = true;
       sendAgain(tree, operation, number, bytes, fields);
     }

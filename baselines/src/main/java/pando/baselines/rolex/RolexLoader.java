@@ -10,6 +10,7 @@ import pando.fabric.memory.Closing;
 import pando.index.host.DescentCounters;
 import pando.index.load.FenceSample;
 import pando.index.load.Loader;
+import pando.index.pool.Catalogue;
 import pando.index.pool.Workers;
 
 /** Builds the models of a whole index, and their table, out of entries in ascending order. */
@@ -86,7 +87,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
     for (int page = 0; page < count; page++) {
       write(page, page * perPage, Math.min((page + 1) * perPage, models.count()));
     }
-    return pageAddresses[0] | 1;
+    return pageAddresses[0] | Catalogue.ROOT_LEVEL_MIN;
   }
 
   private void write(int page, int from, int to) {
@@ -127,17 +128,7 @@ final class RolexLoader implements Loader, RunBuilder.Sink {
 
   @Override
   public void abandon(Throwable failure) {
-    boolean all = true;
-    while (allocated + pageCount > 0) {
-      try {
-        giveBackOne();
-      } catch (RuntimeException e) {
-        if (all) {
-          failure.addSuppressed(e);
-        }
-        all = false;
-      }
-    }
+    Loader.giveBackAll(failure, () -> allocated + pageCount > 0, this::giveBackOne);
     models.clear();
   }
 

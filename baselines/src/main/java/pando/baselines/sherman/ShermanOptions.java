@@ -284,13 +284,6 @@ public final class ShermanOptions extends SystemOptions<ShermanOptions> {
     return HostedIndex.joined(new ShermanIndex(fabric, this, number));
   }
 
-  private void checkMovable() {
-    if (!isPartitioned()) {
-      throw new UnsupportedOperationException(
-          "ranges do not move without partitions: system=" + system() + ", partitioned=off");
-    }
-  }
-
   @Override
   public Tree walk(Fabric fabric, boolean entries) {
     return ShermanWalk.of(fabric, this, entries);

@@ -16,7 +16,7 @@ import pando.fabric.memory.Words;
  *
  * <pre>
  *   0  address   of the node; DROPPED if the copy is no longer found, PAD up to the end of the ring
- *   8  life
+ *   8  id
  *  16  header
  *  24  slots
  * </pre>
@@ -25,7 +25,7 @@ import pando.fabric.memory.Words;
  * meanwhile. A change takes about a microsecond and issues no verb.
  */
 final class CachePart implements AutoCloseable {
-  private static final int LIFE = 8;
+  private static final int ID = 8;
   private static final int HEADER = 16;
   private static final int SLOTS = 24;
   private static final long DROPPED = 0;
@@ -111,7 +111,7 @@ final class CachePart implements AutoCloseable {
       return false;
     }
     into.address = Words.get(memory, at);
-    into.life = Words.get(memory, at + LIFE);
+    into.id = Words.get(memory, at + ID);
     into.header = Words.get(memory, at + HEADER);
     lookForSlot(at, KeyPath.byteAt(path, depth), into);
     return true;
@@ -137,16 +137,16 @@ final class CachePart implements AutoCloseable {
   }
 
   /**
-   * Copies the copy of a node into local memory; returns whether there is one of a certain life.
+   * Copies the copy of a node into local memory; returns whether there is one with a certain id.
    *
    * @param into receives it at a local offset, as the node would be there after a READ
    */
-  boolean copy(long prefix, int depth, long life, MemorySegment into, long image, Backoff backoff) {
+  boolean copy(long prefix, int depth, long id, MemorySegment into, long image, Backoff backoff) {
     long start = 0;
     for (int attempt = 0; ; attempt++) {
       long before = version.get();
       if ((before & 1) == 0) {
-        boolean found = tryToCopy(prefix, depth, life, into, image);
+        boolean found = tryToCopy(prefix, depth, id, into, image);
         // The reads before must not be reordered behind the read of the version.
         VarHandle.acquireFence();
         if (version.get() == before) {
@@ -157,16 +157,16 @@ final class CachePart implements AutoCloseable {
     }
   }
 
-  private boolean tryToCopy(long prefix, int depth, long life, MemorySegment into, long image) {
+  private boolean tryToCopy(long prefix, int depth, long id, MemorySegment into, long image) {
     long at = placeOf(prefix, depth);
-    if (at < 0 || Words.get(memory, at + LIFE) != life) {
+    if (at < 0 || Words.get(memory, at + ID) != id) {
       return false;
     }
     int nodeBytes = NodeLayout.bytes(NodeLayout.type(Words.get(memory, at + HEADER)));
-    if (at + LIFE + nodeBytes > ring) {
+    if (at + ID + nodeBytes > ring) {
       return false; // The part is being changed.
     }
-    MemorySegment.copy(memory, at + LIFE, into, image, nodeBytes);
+    MemorySegment.copy(memory, at + ID, into, image, nodeBytes);
     return true;
   }
 
@@ -201,7 +201,7 @@ final class CachePart implements AutoCloseable {
 
   private void set(long at, MemorySegment from, long image, long address, int nodeBytes) {
     Words.set(memory, at, address);
-    MemorySegment.copy(from, image, memory, at + LIFE, nodeBytes);
+    MemorySegment.copy(from, image, memory, at + ID, nodeBytes);
   }
 
   private int nodeBytesAt(long at) {
@@ -213,12 +213,12 @@ final class CachePart implements AutoCloseable {
     bytes += more;
   }
 
-  /** Drops the copy with a path, if it is of a certain life. */
-  void drop(long prefix, int depth, long life, Backoff backoff) {
+  /** Drops the copy with a path, if it has a certain id. */
+  void drop(long prefix, int depth, long id, Backoff backoff) {
     begin(backoff);
     try {
       long at = placeOf(prefix, depth);
-      if (at >= 0 && Words.get(memory, at + LIFE) == life) {
+      if (at >= 0 && Words.get(memory, at + ID) == id) {
         dropNow(prefix, depth);
       }
     } finally {

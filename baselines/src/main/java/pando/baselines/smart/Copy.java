@@ -10,8 +10,8 @@ final class Copy {
   /** Address of the node. */
   long address;
 
-  /** Life of the node when it was copied. */
-  long life;
+  /** Id of the node. */
+  long id;
 
   /** Header of the node when it was copied. */
   long header;
@@ -35,7 +35,7 @@ final class Copy {
   /** Makes this the copy of a node that was READ. */
   void set(MemorySegment memory, long image, long node, long path) {
     address = node;
-    life = NodeLayout.life(memory, image);
+    id = NodeLayout.id(memory, image);
     header = NodeLayout.header(memory, image);
     int wanted = KeyPath.byteAt(path, depth());
     index = NodeLayout.find(memory, image, NodeLayout.capacity(type()), wanted);

@@ -20,8 +20,8 @@ import pando.index.bugs.PlantedBug;
  * copy, and the descent goes on from it: nodes say by themselves what they are for.
  *
  * <p><b>Then by what is there now.</b> No copy can say that a key is absent, and no copy shows
- * where to change the tree. For that the node of the last copy is READ again, unless it was READ just
- * now. It counts if it has the copy's life, is live and is not frozen. For then, since the copy was made, its place has been
+ * where to change the tree. For that the node of the last copy is READ again. It counts if it has
+ * the copy's id, is live and is not frozen. For then, since the copy was made, its place has been
  * no other node's, and is none's before the operation ends: so its slots are of one node, though
  * they were not READ at one moment. The slots are followed down: what a slot leads to that was READ
  * now is in the tree. A leaf to which the copy led, and which was live when it was READ, is not READ
@@ -134,7 +134,6 @@ final class Descent {
     full = null;
     known = GlobalAddress.NULL;
     boolean copied = server.cache.find(path, below, copy, backoff);
-    boolean fresh = false;
     while (copied && !now) {
       int kind = Slot.kind(copy.slot);
       if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
@@ -144,15 +143,13 @@ final class Descent {
       if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
         return End.NONE;
       }
-      if (kind != Slot.NODE) {
-        break;
-      }
-      fresh = copyChild(path);
-      if (!fresh) {
+      if (kind != Slot.NODE || !copyChild(path)) {
         break;
       }
     }
-    if (!fresh && (copied ? !beginByCopy(now) : !beginAtRoot())) {
+    if (!copied) {
+      beginAtRoot();
+    } else if (!beginByCopy(now)) {
       return End.AGAIN;
     }
     levels = 1;
@@ -168,10 +165,7 @@ final class Descent {
     return LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
   }
 
-  /**
-   * READs the node that a copy leads to, and goes on to it; returns whether it is on the path, and
-   * the descent can begin there.
-   */
+  /** READs the node that a copy leads to, and goes on to it; returns whether it is on the path. */
   private boolean copyChild(long path) {
     long address = Slot.address(copy.slot);
     long image = context.image(0);
@@ -191,15 +185,13 @@ final class Descent {
     return true;
   }
 
-  /** READs the root; returns {@code true}. */
-  private boolean beginAtRoot() {
+  private void beginAtRoot() {
     context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
     read(0, server.root(), NodeLayout.FULL);
     long header = NodeLayout.header(memory, context.image(0));
     if (!canBegin(header) || NodeLayout.depth(header) != 0) {
       throw corrupt(server.root(), header, "no root");
     }
-    return true;
   }
 
   /**
@@ -232,7 +224,7 @@ final class Descent {
   /** Returns whether the first node is live and can be changed. */
   private boolean canBegin(long header) {
     frozen[0] = NodeLayout.isFrozen(memory, context.image(0));
-    return NodeLayout.state(header) == NodeLayout.LIVE
+    return NodeLayout.life(header) == NodeLayout.LIVE
         && NodeLayout.isLegal(header)
         && !frozen[0];
   }
@@ -261,11 +253,11 @@ final class Descent {
 
   /**
    * Returns whether the node that was READ is that of the copy. Where words are READ one by one,
-   * the life may still be that of a node whose place another one has got by now: so the path
-   * counts, too.
+   * the id may still be that of a node whose place another one has got by now: so the path counts,
+   * too.
    */
   private boolean isOfCopy(long image, long header) {
-    return NodeLayout.life(memory, image) == copy.life
+    return NodeLayout.id(memory, image) == copy.id
         && NodeLayout.depth(header) == copy.depth()
         && NodeLayout.prefix(header) == NodeLayout.prefix(copy.header);
   }
@@ -332,11 +324,11 @@ final class Descent {
     if (!NodeLayout.isBelow(header, KeyPath.prefix(path, depth + 1), depth + 1)) {
       throw corrupt(address, header, "not the child at depth=" + depth);
     }
-    if (NodeLayout.state(header) == NodeLayout.UNBORN) {
+    if (NodeLayout.life(header) == NodeLayout.UNBORN) {
       context.replacing.makeLive(address, header);
       return End.AGAIN;
     }
-    if (NodeLayout.state(header) == NodeLayout.DEAD) {
+    if (NodeLayout.life(header) == NodeLayout.DEAD) {
       return End.AGAIN;
     }
     if (!KeyPath.startsWith(path, prefix, childDepth)) {
@@ -374,7 +366,7 @@ final class Descent {
       long now = NodeLayout.slot(memory, again, indexes[above]);
       if (!frozen[above]) {
         return now == slot(above)
-            && NodeLayout.state(NodeLayout.header(memory, again)) == NodeLayout.LIVE;
+            && NodeLayout.life(NodeLayout.header(memory, again)) == NodeLayout.LIVE;
       }
       if (Slot.thawed(now) != Slot.thawed(slot(above))) {
         return false;

@@ -1,6 +1,7 @@
 package pando.baselines.smart;
 
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.index.session.Retry;
 
 /** The places that a worker has locked by {@link PlaceLocks}, a few at a time. */
@@ -75,11 +76,8 @@ final class HeldPlaces {
   void abandon(Throwable failure) {
     for (int i = 0; i < count; i++) {
       long address = addresses[i];
-      try {
-        Retry.untilDone(worker, () -> worker.read(address, scratch, Long.BYTES));
-      } catch (RuntimeException | Error e) {
-        failure.addSuppressed(e);
-      }
+      Closing.after(
+          failure, () -> Retry.untilDone(worker, () -> worker.read(address, scratch, Long.BYTES)));
     }
     unlock();
   }

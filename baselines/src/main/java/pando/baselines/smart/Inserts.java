@@ -39,12 +39,12 @@ final class Inserts {
 
   /** Forgets what was begun before. */
   void reset() {
-    context.linked = false;
+    context.slotChanges.linked = false;
   }
 
   /** Returns whether a leaf may have been made live. */
   boolean hasBegun() {
-    return context.linked;
+    return context.slotChanges.linked;
   }
 
   /**
@@ -122,12 +122,12 @@ final class Inserts {
     long after = Slot.withType(before, type);
     long slot = level > 0 ? descent.slotAddress(level - 1) : GlobalAddress.NULL;
     boolean parentOwned = level > 0 && descent.isOwned(level - 1);
-    if (level > 0 && !parentOwned && context.areTogether(node, slot)) {
+    if (level > 0 && !parentOwned && SlotChanges.areTogether(node, slot)) {
       list.cas(slot, before, after, context.results + Long.BYTES);
     }
     worker.post(list);
     if (parentOwned) {
-      context.postAndSwap(list.clear(), level - 1, slot, before, after);
+      context.slotChanges.postAndSwap(list.clear(), level - 1, slot, before, after);
     }
     context.held.unlock();
   }
@@ -146,7 +146,7 @@ final class Inserts {
     long place = newLeaf(GlobalAddress.server(slot), path, value);
     long after = Slot.leaf(KeyPath.byteAt(path, descent.depth(level)), place);
     list.clear().write(place, context.newLeaf, LeafLayout.BYTES);
-    if (!context.postAndSwap(list, level, slot, before, after, live(place))) {
+    if (!context.slotChanges.postAndSwap(list, level, slot, before, after, live(place))) {
       giveBack(place);
       return false;
     }
@@ -186,11 +186,11 @@ final class Inserts {
       long after = Slot.node(Slot.byteOf(before), 0, node);
       long header = NodeLayout.header(memory, context.newNode);
       live(place);
-      if (context.areTogether(node, place)) {
-        long liveHeader = NodeLayout.withState(header, NodeLayout.LIVE);
+      if (SlotChanges.areTogether(node, place)) {
+        long liveHeader = NodeLayout.withLife(header, NodeLayout.LIVE);
         then.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
       }
-      linked = context.postAndSwap(list, level, slot, before, after, then);
+      linked = context.slotChanges.postAndSwap(list, level, slot, before, after, then);
       known = true;
     } finally {
       if (known && !linked) {
@@ -201,7 +201,7 @@ final class Inserts {
       giveBack(place);
       return false;
     }
-    if (!context.areTogether(node, place)) {
+    if (!SlotChanges.areTogether(node, place)) {
       replacing.makeLive(node, NodeLayout.header(memory, context.newNode));
     }
     locks.forget();

@@ -237,8 +237,7 @@ final class LeafCollector {
         break;
       }
       long address = Slot.address(slot);
-      int bytes =
-          leaf ? LeafLayout.BYTES : NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
+      int bytes = leaf ? LeafLayout.BYTES : Slot.nodeBytes(slot);
       context.checkPlace(address, bytes);
       if (!leaf) {
         numbers[nodesRead] = context.held.number(address);
@@ -327,17 +326,12 @@ final class LeafCollector {
       throw new CorruptNodeException(
           address, "not the child at depth=%s: header=0x%x".formatted(parentDepth - 1, header));
     }
-    int all = NodeLayout.bytes(NodeLayout.type(header));
-    if (all > bytes) {
-      context.checkPlace(address, all);
-      context.counters.innerReads++;
-      worker.read(address + bytes, image + bytes, all - bytes);
-    }
+    context.readRest(address, image, bytes);
     long greatest = KeyPath.greatest(prefix, depth);
     if (down ? isLess(from, prefix) : isLess(greatest, from)) {
       return;
     }
-    if (NodeLayout.state(header) != NodeLayout.LIVE || NodeLayout.isFrozen(memory, image)) {
+    if (NodeLayout.life(header) != NodeLayout.LIVE || NodeLayout.isFrozen(memory, image)) {
       cutBefore(prefix, greatest);
       return;
     }

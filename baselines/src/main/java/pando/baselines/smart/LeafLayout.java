@@ -15,12 +15,12 @@ import pando.fabric.memory.Words;
  *
  * <p>The owner is the session that has locked the leaf, 0 if none has: compute server + 1 in 7
  * bits, session in 9. The counter begins at a random number and grows with every change of the
- * value, so that what is put together of two writings does not fit its check.
+ * value. So words of two different writes of a leaf do not fit their check.
  *
- * <p><b>Life of a leaf.</b> It is written unborn, and locked by its writer; it is made live once a
- * slot leads to it, and dead before that slot is emptied. So there is one live leaf of a key at the
- * most, and a slot leads to it: <i>a live leaf with the right key answers, by whatever way it was
- * reached</i>. The life is not in the check, as it changes alone.
+ * <p><b>Life of a leaf.</b> It is written unborn, and locked by its writer. Once a slot leads to
+ * it, it is made live; before that slot is emptied, it is made dead. So a key has one live leaf at
+ * the most, and a slot leads to it: <i>a live leaf with the right key answers, by whatever way it
+ * was reached</i>. The check does not cover the life, which changes alone.
  */
 final class LeafLayout {
   /** Bytes of a leaf. */
@@ -51,7 +51,7 @@ final class LeafLayout {
   private static final int LIFE_SHIFT = 46;
   private static final long COUNTER_MASK = (1L << LIFE_SHIFT) - 1;
 
-  /** The bits of a state that say whether the leaf lives. */
+  /** The bits of a state that say whether the leaf is unborn, live or dead. */
   static final long LIFE_MASK = 3L << LIFE_SHIFT;
 
   private static final int SESSION_BITS = 9;
@@ -115,12 +115,12 @@ final class LeafLayout {
     return Words.get(memory, at + STATE);
   }
 
-  /** Returns whether the leaf lives that was READ. */
+  /** Returns whether a leaf is live. */
   static boolean isLive(MemorySegment memory, long at) {
     return life(state(memory, at)) == LIVE;
   }
 
-  /** Returns whether what was READ is one leaf, not the halves of two, and no inner node. */
+  /** Returns whether what was READ is one whole leaf: not of two writes, and no inner node. */
   static boolean isWhole(MemorySegment memory, long at) {
     long counter = counter(state(memory, at));
     return Words.get(memory, at + CHECK) == check(key(memory, at), value(memory, at), counter);
@@ -132,7 +132,8 @@ final class LeafLayout {
     return mix(sum ^ counter);
   }
 
-  private static long mix(long word) {
+  /** Returns a word each bit of which depends on many bits of another one. */
+  static long mix(long word) {
     long z = (word ^ (word >>> 32)) * 0xBF58_476D_1CE4_E5B9L;
     return z ^ (z >>> 29);
   }

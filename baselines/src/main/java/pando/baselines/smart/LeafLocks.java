@@ -3,6 +3,7 @@ package pando.baselines.smart;
 import java.lang.foreign.MemorySegment;
 import pando.fabric.GlobalAddress;
 import pando.fabric.Worker;
+import pando.fabric.memory.Closing;
 import pando.fabric.memory.Words;
 import pando.index.bugs.PlantedBug;
 import pando.index.session.Retry;
@@ -103,11 +104,9 @@ final class LeafLocks {
       return;
     }
     held = GlobalAddress.NULL;
-    try {
-      Retry.untilDone(worker, () -> release(worker, memory, scratch, address, heldOwner));
-    } catch (RuntimeException | Error e) {
-      failure.addSuppressed(e);
-    }
+    Closing.after(
+        failure,
+        () -> Retry.untilDone(worker, () -> release(worker, memory, scratch, address, heldOwner)));
   }
 
   /**

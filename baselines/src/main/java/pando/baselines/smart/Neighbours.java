@@ -64,24 +64,4 @@ final class Neighbours extends NeighbourSearch {
       below = collector.nextBelow();
     }
   }
-
-  @Override
-  protected Outcome lookUnderLock(long wanted, boolean down) {
-    throw noLock();
-  }
-
-  @Override
-  protected boolean lock(long address) {
-    throw noLock();
-  }
-
-  @Override
-  protected void unlock(long address) {
-    throw noLock();
-  }
-
-  /** A look is never {@link Outcome#FURTHER}, so no lock is asked for. */
-  private static IllegalStateException noLock() {
-    return new IllegalStateException("a search of SMART takes no lock");
-  }
 }

@@ -7,21 +7,21 @@ import pando.fabric.memory.Words;
  * The bytes of an inner node: 16, and 8 for each of the slots that its type has.
  *
  * <pre>
- *   0  life      a number that no other node has had: tells copies of nodes at one place apart
- *   8  header    type 3 | state 2 | depth 3 | path 56
+ *   0  id        a number that no other node has had: tells copies of nodes at one place apart
+ *   8  header    type 3 | life 2 | depth 3 | path 56
  *  16  slots     in the order of their arrival
  * </pre>
  *
  * <p>The path is that of all keys below the node: its first bytes, so many as the depth; the others
  * are 0. So a node says by itself what it is for, by whatever way it was reached. Only the type and
- * the state of a header change.
+ * the life of a header change.
  *
  * <p><b>Life of a node.</b> It is written unborn. Once a slot leads to it, it is made live. Before
  * it is replaced it is sealed, and all its slots are frozen: then it does not change again. It is
  * dead when no slot leads to it any more.
  */
 final class NodeLayout {
-  static final int LIFE = 0;
+  static final int ID = 0;
   static final int HEADER = 8;
   static final int SLOTS = 16;
 
@@ -47,8 +47,8 @@ final class NodeLayout {
   static final int BYTES_MAX = SLOTS + 256 * Long.BYTES;
 
   private static final int TYPE_SHIFT = 61;
-  private static final int STATE_SHIFT = 59;
-  private static final long STATE_MASK = 3L << STATE_SHIFT;
+  private static final int LIFE_SHIFT = 59;
+  private static final long LIFE_MASK = 3L << LIFE_SHIFT;
   private static final int DEPTH_SHIFT = 56;
 
   private NodeLayout() {}
@@ -78,9 +78,9 @@ final class NodeLayout {
   }
 
   /** Returns a header. */
-  static long header(int type, int state, int depth, long prefix) {
+  static long header(int type, int life, int depth, long prefix) {
     return ((long) type << TYPE_SHIFT)
-        | ((long) state << STATE_SHIFT)
+        | ((long) life << LIFE_SHIFT)
         | ((long) depth << DEPTH_SHIFT)
         | (prefix >>> Byte.SIZE);
   }
@@ -89,8 +89,8 @@ final class NodeLayout {
     return (int) (header >>> TYPE_SHIFT);
   }
 
-  static int state(long header) {
-    return (int) (header >>> STATE_SHIFT) & 3;
+  static int life(long header) {
+    return (int) (header >>> LIFE_SHIFT) & 3;
   }
 
   static int depth(long header) {
@@ -101,9 +101,9 @@ final class NodeLayout {
     return header << Byte.SIZE;
   }
 
-  /** Returns a header with another state. */
-  static long withState(long header, int state) {
-    return (header & ~STATE_MASK) | ((long) state << STATE_SHIFT);
+  /** Returns a header with another life. */
+  static long withLife(long header, int life) {
+    return (header & ~LIFE_MASK) | ((long) life << LIFE_SHIFT);
   }
 
   /** Returns a header with another type. */
@@ -131,8 +131,8 @@ final class NodeLayout {
         && KeyPath.startsWith(prefix(header), prefix, known);
   }
 
-  static long life(MemorySegment memory, long at) {
-    return Words.get(memory, at + LIFE);
+  static long id(MemorySegment memory, long at) {
+    return Words.get(memory, at + ID);
   }
 
   static long header(MemorySegment memory, long at) {
@@ -153,8 +153,8 @@ final class NodeLayout {
   }
 
   /** Writes the beginning of a node without children into local memory. */
-  static void begin(MemorySegment memory, long at, long life, long header) {
-    Words.set(memory, at + LIFE, life);
+  static void begin(MemorySegment memory, long at, long id, long header) {
+    Words.set(memory, at + ID, id);
     Words.set(memory, at + HEADER, header);
   }
 
@@ -191,7 +191,7 @@ final class NodeLayout {
   /** Returns whether the node that was READ is being replaced. */
   static boolean isFrozen(MemorySegment memory, long at) {
     long header = header(memory, at);
-    if (state(header) == SEALED) {
+    if (life(header) == SEALED) {
       return true;
     }
     long slots = 0;

@@ -103,8 +103,8 @@ final class NotedNodes implements LeafCollector.Observer {
     int start = starts[node];
     long header = words[start + HEADER];
     if (NodeLayout.header(memory, image) != header
-        || NodeLayout.life(memory, image) != words[start]
-        || (NodeLayout.state(header) != NodeLayout.SEALED && NodeLayout.isFrozen(memory, image))) {
+        || NodeLayout.id(memory, image) != words[start]
+        || (NodeLayout.life(header) != NodeLayout.SEALED && NodeLayout.isFrozen(memory, image))) {
       return false;
     }
     // One that was sealed before is in the tree if its parent is the same, which was noted, too.

@@ -97,13 +97,13 @@ final class PathCache implements AutoCloseable {
   boolean copy(Copy copy, MemorySegment into, long image, Backoff backoff) {
     long prefix = NodeLayout.prefix(copy.header);
     int depth = copy.depth();
-    return part(prefix, depth).copy(prefix, depth, copy.life, into, image, backoff);
+    return part(prefix, depth).copy(prefix, depth, copy.id, into, image, backoff);
   }
 
   /** Drops a copy, if no other one has taken its place. */
   void drop(Copy copy, Backoff backoff) {
     long prefix = NodeLayout.prefix(copy.header);
-    part(prefix, copy.depth()).drop(prefix, copy.depth(), copy.life, backoff);
+    part(prefix, copy.depth()).drop(prefix, copy.depth(), copy.id, backoff);
   }
 
   /** Drops the copy of a node that was READ, if no other one has taken its place. */
@@ -111,7 +111,7 @@ final class PathCache implements AutoCloseable {
     long header = NodeLayout.header(from, image);
     long prefix = NodeLayout.prefix(header);
     int depth = NodeLayout.depth(header);
-    part(prefix, depth).drop(prefix, depth, NodeLayout.life(from, image), backoff);
+    part(prefix, depth).drop(prefix, depth, NodeLayout.id(from, image), backoff);
   }
 
   /** Drops all copies. */
@@ -129,9 +129,7 @@ final class PathCache implements AutoCloseable {
   }
 
   static long hash(long prefix, int depth) {
-    long z = (prefix + depth) * 0x9E37_79B9_7F4A_7C15L;
-    z = (z ^ (z >>> 32)) * 0xBF58_476D_1CE4_E5B9L;
-    return z ^ (z >>> 29);
+    return LeafLayout.mix((prefix + depth) * 0x9E37_79B9_7F4A_7C15L);
   }
 
   @Override

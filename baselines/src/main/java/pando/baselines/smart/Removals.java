@@ -42,7 +42,9 @@ final class Removals {
     if (descent.hasFrozen()) {
       worker.post(list);
     } else {
-      unlinked = context.postAndSwap(list, level, descent.slotAddress(level), slot, emptied(slot));
+      unlinked =
+          context.slotChanges.postAndSwap(
+              list, level, descent.slotAddress(level), slot, emptied(slot));
     }
     context.locks.forget();
     if (unlinked || unlink(path, address)) {
@@ -69,7 +71,8 @@ final class Removals {
       int level = descent.levels() - 1;
       long slot = descent.slot(level);
       boolean emptied =
-          context.postAndSwap(list.clear(), level, descent.slotAddress(level), slot, emptied(slot));
+          context.slotChanges.postAndSwap(
+              list.clear(), level, descent.slotAddress(level), slot, emptied(slot));
       context.held.unlock();
       if (emptied) {
         return true;
@@ -99,7 +102,7 @@ final class Removals {
         // Nobody else may come to a node that is left frozen.
         descent.findNodes(path, KeyPath.BYTES);
       }
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       // The removal has taken place. The node stays, or is replaced by the next that meets it.
     }
   }

@@ -45,7 +45,7 @@ final class Replacing {
 
   /** Makes a node live to which a slot leads that was READ now. */
   void makeLive(long address, long header) {
-    long live = NodeLayout.withState(header, NodeLayout.LIVE);
+    long live = NodeLayout.withLife(header, NodeLayout.LIVE);
     worker.cas(address + NodeLayout.HEADER, header, live);
   }
 
@@ -151,7 +151,7 @@ final class Replacing {
     }
     while (true) {
       long header = NodeLayout.header(memory, image);
-      long sealed = NodeLayout.withState(header, NodeLayout.SEALED);
+      long sealed = NodeLayout.withLife(header, NodeLayout.SEALED);
       int capacity = NodeLayout.capacity(NodeLayout.type(header));
       postFreeze(node, header, sealed, capacity);
       long found = Words.get(memory, context.results);
@@ -163,7 +163,7 @@ final class Replacing {
         }
         return true;
       }
-      if (NodeLayout.state(found) != NodeLayout.LIVE || !NodeLayout.isLegal(found)) {
+      if (NodeLayout.life(found) != NodeLayout.LIVE || !NodeLayout.isLegal(found)) {
         return false;
       }
       // It has grown meanwhile.
@@ -178,7 +178,7 @@ final class Replacing {
   private boolean seal(long node, long image) {
     context.copies.drop(image);
     long header = NodeLayout.header(memory, image);
-    Words.set(memory, image + NodeLayout.HEADER, NodeLayout.withState(header, NodeLayout.SEALED));
+    Words.set(memory, image + NodeLayout.HEADER, NodeLayout.withLife(header, NodeLayout.SEALED));
     worker.write(node + NodeLayout.HEADER, image + NodeLayout.HEADER, Long.BYTES);
     for (int i = 0; i < NodeLayout.capacity(NodeLayout.type(header)); i++) {
       NodeLayout.setSlot(memory, image, i, Slot.thawed(NodeLayout.slot(memory, image, i)));
@@ -214,7 +214,7 @@ final class Replacing {
   }
 
   private boolean swing(int level, long parent, long before, long after) {
-    return context.postAndSwap(list.clear(), level, parent, before, after);
+    return context.slotChanges.postAndSwap(list.clear(), level, parent, before, after);
   }
 
   private boolean swingToNode(int level, long parent, long before, long image, long place) {
@@ -231,7 +231,7 @@ final class Replacing {
     }
     long after = Slot.node(Slot.byteOf(before), type, place);
     addBuilt(list.clear(), type, place);
-    if (!context.postAndSwap(list, level, parent, before, after)) {
+    if (!context.slotChanges.postAndSwap(list, level, parent, before, after)) {
       return false;
     }
     makeLive(place, NodeLayout.header(memory, built));
@@ -242,7 +242,7 @@ final class Replacing {
   void beginNode(int type, int depth, long prefix) {
     memory.asSlice(built, NodeLayout.BYTES_MAX).fill((byte) 0);
     long header = NodeLayout.header(type, NodeLayout.UNBORN, depth, prefix);
-    NodeLayout.begin(memory, built, server.nextLife(), header);
+    NodeLayout.begin(memory, built, server.nextId(), header);
   }
 
   /** Adds the WRITE of the node that was made, with all slots that its place has. */
@@ -253,7 +253,7 @@ final class Replacing {
 
   private void markDead(long node, long image) {
     long sealed = NodeLayout.header(memory, image);
-    Words.set(memory, context.words, NodeLayout.withState(sealed, NodeLayout.DEAD));
+    Words.set(memory, context.words, NodeLayout.withLife(sealed, NodeLayout.DEAD));
     worker.write(node + NodeLayout.HEADER, context.words, Long.BYTES);
     server.space.restNode(NodeLayout.type(sealed), worker, context.message, node);
   }

@@ -1,5 +1,6 @@
 package pando.baselines.smart;
 
+import java.util.List;
 import java.util.Locale;
 
 /** How much of the pool an inner node takes. */
@@ -15,9 +16,12 @@ enum Reserve {
   /** Bytes of the place of the largest node. */
   static final int LARGE_BYTES = 2_112;
 
-  /** Returns the sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
-  static int[] sizes() {
-    return new int[] {SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES};
+  /** The sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
+  static final List<Integer> SIZES = List.of(SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES);
+
+  /** Returns which of the {@link #SIZES} a place of so many bytes has. */
+  static int sizeOf(int bytes) {
+    return bytes == SMALL_BYTES ? 0 : bytes == MEDIUM_BYTES ? 1 : 2;
   }
 
   /** Returns the bytes of the place of a node that begins with a type. */

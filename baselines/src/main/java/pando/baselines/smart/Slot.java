@@ -119,6 +119,11 @@ final class Slot {
     return (int) (slot >>> TYPE_SHIFT) & 7;
   }
 
+  /** Returns the bytes that the node in a slot has at least. */
+  static int nodeBytes(long slot) {
+    return NodeLayout.bytes(Math.min(type(slot), NodeLayout.FULL));
+  }
+
   /** Returns the global address of a slot's child. */
   static long address(long slot) {
     int server = (int) (slot >>> SERVER_SHIFT) & (SERVERS_MAX - 1);

@@ -10,6 +10,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Closing;
 import pando.index.load.FenceSample;
 import pando.index.load.Loader;
+import pando.index.pool.Catalogue;
 import pando.index.pool.Workers;
 
 /**
@@ -160,7 +161,7 @@ final class SmartLoader implements Loader {
     allocated(place | ((long) type << 1));
     memory.asSlice(0, NodeLayout.BYTES_MAX).fill((byte) 0);
     long header = NodeLayout.header(type, NodeLayout.LIVE, depths[level], prefixes[level]);
-    NodeLayout.begin(memory, 0, server.nextLife(), header);
+    NodeLayout.begin(memory, 0, server.nextId(), header);
     for (int i = 0; i < counts[level]; i++) {
       NodeLayout.setSlot(memory, 0, i, slots[level][i]);
     }
@@ -185,7 +186,7 @@ final class SmartLoader implements Loader {
       closeNode(depths[open - 2]);
     }
     writeLeaves();
-    return Slot.address(node(0)) | SmartServer.ROOT_LEVEL;
+    return Slot.address(node(0)) | Catalogue.ROOT_LEVEL_MIN;
   }
 
   @Override
@@ -195,17 +196,7 @@ final class SmartLoader implements Loader {
 
   @Override
   public void abandon(Throwable failure) {
-    boolean all = true;
-    while (allocated > 0) {
-      try {
-        giveBack(places[--allocated]);
-      } catch (RuntimeException e) {
-        if (all) {
-          failure.addSuppressed(e);
-        }
-        all = false;
-      }
-    }
+    Loader.giveBackAll(failure, () -> allocated > 0, () -> giveBack(places[--allocated]));
   }
 
   private void giveBack(long place) {

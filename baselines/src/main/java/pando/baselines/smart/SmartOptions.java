@@ -43,7 +43,9 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
           .meaning("greatest number of queues of the cache; 1 is the central one, as published");
   private static final Setting PINNED_DEPTH =
       Setting.integer("pinned-depth", "1", 0, 2)
-          .meaning("nodes with so few bytes of path stay in the cache: 1 is the root alone");
+          .meaning(
+              "nodes whose paths have fewer bytes than this stay in the cache: 1 is the root alone,"
+                  + " 0 none");
   private static final Setting MERGE_SHARE =
       mergeShare("0.3", 0.5, "share of a node's slots in use below which a removal shrinks it");
 
@@ -134,7 +136,7 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
     return (int) settings().number(FIFO_PARTS);
   }
 
-  /** Returns below which length of their paths nodes stay in the cache. */
+  /** Returns a number of bytes: nodes whose paths have fewer stay in the cache. */
   public int pinnedDepth() {
     return (int) settings().number(PINNED_DEPTH);
   }
@@ -185,13 +187,6 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   public SmartIndex joinAt(Fabric fabric, int number) {
     checkMovable();
     return HostedIndex.joined(new SmartIndex(fabric, this, number));
-  }
-
-  private void checkMovable() {
-    if (!isPartitioned()) {
-      throw new UnsupportedOperationException(
-          "ranges do not move without partitions: system=" + system() + ", partitioned=off");
-    }
   }
 
   @Override

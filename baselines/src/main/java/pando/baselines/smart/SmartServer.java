@@ -21,9 +21,6 @@ import pando.index.session.KeyTurns;
 final class SmartServer extends HostedServer {
   private static final int SYSTEM = 0x53A7_0000;
 
-  /** In a place of a pointer to the root: it has one level at least. */
-  static final int ROOT_LEVEL = 1;
-
   private static final int INCARNATION_SHIFT = 36;
   private static final int INCARNATION_BITS = 20;
   private static final int SERVER_SHIFT = INCARNATION_SHIFT + INCARNATION_BITS;
@@ -54,7 +51,7 @@ final class SmartServer extends HostedServer {
   /** Address of the root, which is there as long as the index. */
   private volatile long root;
 
-  private final AtomicLong lives;
+  private final AtomicLong ids;
 
   SmartServer(int number, Fabric fabric, SmartOptions options, RandomGenerator random) {
     super(number, system(options), SmartOptions.SESSIONS_MAX);
@@ -65,8 +62,7 @@ final class SmartServer extends HostedServer {
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
     this.placeLocks = new PlaceLocks(partitioned);
     long incarnation = random.nextInt(1 << INCARNATION_BITS);
-    this.lives =
-        new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
+    this.ids = new AtomicLong(((number + 1L) << SERVER_SHIFT) | (incarnation << INCARNATION_SHIFT));
     this.cache = new PathCache(options.cacheBytes(), options.fifoParts(), options.pinnedDepth());
     this.epochs = new Epochs(this, fabric);
     this.space = new SmartSpace(fabric, reserve, number, epochs);
@@ -108,9 +104,9 @@ final class SmartServer extends HostedServer {
         || (KeyPath.key(prefix) <= high() && KeyPath.key(KeyPath.greatest(prefix, depth)) >= low());
   }
 
-  /** Returns a life that no node has had before. */
-  long nextLife() {
-    return lives.incrementAndGet();
+  /** Returns an id that no node has had before. */
+  long nextId() {
+    return ids.incrementAndGet();
   }
 
   /** Returns the address of the root. */

@@ -8,12 +8,13 @@ import pando.index.CorruptNodeException;
 import pando.index.session.SizeEstimate;
 
 /**
- * Estimates how many entries there are: by all nodes from the root down, as long as there are few,
- * and by ways down from those that are drawn at random. On such a way, a node's leaves count all,
- * and for its inner nodes one is drawn. Takes no lock.
+ * Estimates how many entries there are. From the root down it READs whole levels of nodes, and
+ * counts their leaves, as long as a level has few nodes. Then it draws nodes of the next level at
+ * random, and from each a way down: it counts all leaves of a node on the way, and goes on to one
+ * of the node's inner nodes, drawn at random, which stands for all of them. Takes no lock.
  */
 final class SmartSize {
-  /** Nodes of a level that are READ all. */
+  /** Greatest number of nodes of a level that is READ as a whole. */
   private static final int NODES_MAX = 2_048;
 
   /** Nodes that are READ together. */
@@ -53,20 +54,22 @@ final class SmartSize {
     }
   }
 
-  /** The lowest inner nodes that are known all, and those that were so before. */
+  /** All nodes of the lowest level that was reached. */
   private Slots known = new Slots();
 
+  /** The level before. */
   private Slots before = new Slots();
 
-  /** The one on a way down. */
+  /** The node on a way down. */
   private final Slots drawn = new Slots();
 
-  /** Those below the node that was READ, and the number of its leaves. */
+  /** The inner nodes below the node that was READ last. */
   private final Slots below = new Slots();
 
+  /** The number of its leaves that count. */
   private int leaves;
 
-  // The range that counts.
+  // The keys that count.
   private long low;
   private long high;
 
@@ -96,7 +99,7 @@ final class SmartSize {
     return size;
   }
 
-  /** READs all known nodes; those below take their places. Returns the number of their leaves. */
+  /** READs all known nodes, and goes one level down; returns the number of their leaves. */
   private long readKnown() {
     Slots nodes = known;
     known = before;
@@ -117,7 +120,7 @@ final class SmartSize {
     return found;
   }
 
-  /** Draws a known node and a way down from it; returns how many leaves the node so has. */
+  /** Draws a known node, and a way down from it; returns an estimate of the leaves below it. */
   private double draw() {
     Slots from = known;
     double size = 0;
@@ -135,15 +138,15 @@ final class SmartSize {
   }
 
   /**
-   * READs nodes to which slots led that were READ in this operation. Even if one has been replaced
-   * meanwhile, its place is no other node's yet.
+   * READs the nodes of slots that were READ in this operation. A node may have been replaced since,
+   * but before the operation ends its place is not used again.
    */
   private void read(Slots nodes, int first, int count) {
     list.clear();
     for (int i = 0; i < count; i++) {
       long slot = nodes.slots[first + i];
       long address = Slot.address(slot);
-      int bytes = NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
+      int bytes = Slot.nodeBytes(slot);
       context.checkPlace(address, bytes);
       list.read(address, context.image(i), bytes);
     }
@@ -151,7 +154,7 @@ final class SmartSize {
     worker.scatter(list);
   }
 
-  /** Takes a node that was READ as far as its slot said; READs the rest if it has grown. */
+  /** Looks at a node that was READ in the size that its slot says, and READs the rest. */
   private void take(Slots nodes, int number, long image) {
     long slot = nodes.slots[number];
     long address = Slot.address(slot);
@@ -159,13 +162,7 @@ final class SmartSize {
     if (!NodeLayout.isBelow(header, nodes.prefixes[number], nodes.depths[number])) {
       throw new CorruptNodeException(address, "no node: header=0x" + Long.toHexString(header));
     }
-    int bytes = NodeLayout.bytes(Math.min(Slot.type(slot), NodeLayout.FULL));
-    int all = NodeLayout.bytes(NodeLayout.type(header));
-    if (all > bytes) {
-      context.checkPlace(address, all);
-      context.counters.innerReads++;
-      worker.read(address + bytes, image + bytes, all - bytes);
-    }
+    context.readRest(address, image, Slot.nodeBytes(slot));
     countSlots(header, image);
   }
 
@@ -190,7 +187,7 @@ final class SmartSize {
   }
 
   /**
-   * Returns whether the key of a leaf is in the range, where its part of the keys is only partly.
+   * READs a leaf whose byte allows keys inside and outside the range; returns whether it is inside.
    */
   private boolean isInRange(long address) {
     context.checkPlace(address, LeafLayout.PLACE_BYTES);

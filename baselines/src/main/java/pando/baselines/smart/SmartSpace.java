@@ -37,7 +37,7 @@ final class SmartSpace {
     this.reserve = reserve;
     this.epochs = epochs;
     this.nodes = new AtomicInteger(server * NODES_TO_A_TURN);
-    for (int bytes : Reserve.sizes()) {
+    for (int bytes : Reserve.SIZES) {
       allocators.add(new NodeAllocator(fabric.memoryServers(), bytes));
     }
   }
@@ -64,7 +64,11 @@ final class SmartSpace {
   }
 
   private long allocate(int bytes, Worker worker, long message, int memoryServer) {
-    return allocators.get(size(bytes)).allocate(worker, message, memoryServer);
+    return allocator(bytes).allocate(worker, message, memoryServer);
+  }
+
+  private NodeAllocator allocator(int bytes) {
+    return allocators.get(Reserve.sizeOf(bytes));
   }
 
   /** Frees a leaf to which no slot has led. */
@@ -78,7 +82,7 @@ final class SmartSpace {
   }
 
   private void free(int bytes, Worker worker, long message, long address) {
-    allocators.get(size(bytes)).free(worker, message, address);
+    allocator(bytes).free(worker, message, address);
   }
 
   /** Frees a dead leaf to which no slot leads any more, once no operation can know it. */
@@ -95,13 +99,8 @@ final class SmartSpace {
     if (PlantedBug.SMART_PLACE_AT_ONCE) {
       free(bytes, worker, message, address);
     } else {
-      epochs.rest(allocators.get(size(bytes)), address);
+      epochs.rest(allocator(bytes), address);
     }
-  }
-
-  private static int size(int bytes) {
-    int[] sizes = Reserve.sizes();
-    return bytes == sizes[0] ? 0 : bytes == sizes[1] ? 1 : 2;
   }
 
   /** Returns how many places rest. */

@@ -93,8 +93,8 @@ final class SmartWalk {
       findings.problem(address, "is no node of its place: header=0x" + Long.toHexString(header));
       return;
     }
-    if (NodeLayout.state(header) != NodeLayout.LIVE) {
-      findings.problem(address, "is not live: state=" + NodeLayout.state(header));
+    if (NodeLayout.life(header) != NodeLayout.LIVE) {
+      findings.problem(address, "is not live: life=" + NodeLayout.life(header));
     }
     int capacity = NodeLayout.capacity(NodeLayout.type(header));
     worker.read(address, image, NodeLayout.bytes(NodeLayout.type(header)));

@@ -1,36 +1,25 @@
 package pando.baselines.deft;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import pando.baselines.blink.Children;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.VerbList;
-import pando.fabric.Worker;
 import pando.fabric.memory.Words;
-import pando.index.Pokes;
+import pando.index.NodePokes;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
 /** Reads and damages nodes of a tree of DEFT. */
-public final class DeftPokes implements Pokes {
+public final class DeftPokes extends NodePokes {
   private static final int FIRST_POINTER = 48;
 
   private final InnerLayout inners;
-  private final int nodeBytes;
-  private final RegisteredMemory registered;
-  private final Worker worker;
-  private final MemorySegment memory;
   private final Catalogue catalogue;
   private final LockWords locks;
 
   /** Opens a pool. */
   public DeftPokes(Fabric fabric, DeftOptions options) {
-    this.nodeBytes = options.nodeBytes();
+    super(fabric, options.nodeBytes(), 0);
     this.inners = new InnerLayout(nodeBytes, options.segments());
-    this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
     this.locks = new LockWords(fabric);
     DeftValidation validation = DeftIndex.resolve(fabric, options);
     this.catalogue =
@@ -61,19 +50,9 @@ public final class DeftPokes implements Pokes {
   }
 
   @Override
-  public byte[] peek(long address) {
-    worker.read(address, 0, nodeBytes);
-    return memory.asSlice(0, nodeBytes).toArray(ValueLayout.JAVA_BYTE);
-  }
-
-  @Override
-  public void poke(long address, byte[] bytes, boolean sealed) {
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, nodeBytes);
-    if (sealed) {
-      long sum = NodeHeader.computeChecksum(memory, 0, nodeBytes);
-      NodeHeader.setChecksum(memory, 0, sum);
-    }
-    worker.write(address, 0, nodeBytes);
+  protected void seal() {
+    long sum = NodeHeader.computeChecksum(memory, 0, nodeBytes);
+    NodeHeader.setChecksum(memory, 0, sum);
   }
 
   @Override
@@ -147,18 +126,7 @@ public final class DeftPokes implements Pokes {
   }
 
   @Override
-  public int image() {
-    return 0;
-  }
-
-  @Override
   public int slotAt(int index) {
     return FIRST_POINTER + index * 2 * Long.BYTES;
-  }
-
-  @Override
-  public void close() {
-    worker.close();
-    registered.close();
   }
 }

@@ -113,7 +113,7 @@ class DeftRacesTest {
       try {
         session.put(key, key);
         model.put(key, key);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException _) {
         assertThat(splits[0]).isTrue();
         fabric.unhook();
         return key;

@@ -268,7 +268,7 @@ class SimulatedLocksTest {
   private static void settle(LockKit kit) {
     try {
       kit.locks.settle();
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // The network is cut, perhaps; another tries again.
     }
   }

@@ -1,35 +1,24 @@
 package pando.baselines.emt;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
-import pando.index.Pokes;
+import pando.index.NodePokes;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
 /** Reads and damages the nodes of the trees of EMT-D, which have no checksum. */
-public final class EmtPokes implements Pokes {
-  private final int nodeBytes;
+public final class EmtPokes extends NodePokes {
   private final EmtNode layout;
   private final int memoryServers;
   private final NodePlaces places;
-  private final RegisteredMemory registered;
-  private final Worker worker;
-  private final MemorySegment memory;
   private final Catalogue catalogue;
 
   /** Opens a pool. */
   public EmtPokes(Fabric fabric, EmtOptions options) {
-    this.nodeBytes = options.nodeBytes();
+    super(fabric, options.nodeBytes(), 0);
     this.layout = new EmtNode(nodeBytes);
     this.memoryServers = fabric.memoryServers();
     this.places = new NodePlaces(fabric, nodeBytes);
-    this.registered = fabric.register(nodeBytes + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
     this.catalogue = new Catalogue(worker, nodeBytes, places, EmtIndex.number());
   }
 
@@ -75,31 +64,12 @@ public final class EmtPokes implements Pokes {
     return EmtNode.high(memory, 0);
   }
 
+  /** {@inheritDoc} Does nothing: nodes have no checksum. */
   @Override
-  public byte[] peek(long address) {
-    worker.read(address, 0, nodeBytes);
-    return memory.asSlice(0, nodeBytes).toArray(ValueLayout.JAVA_BYTE);
-  }
-
-  @Override
-  public void poke(long address, byte[] bytes, boolean sealed) {
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, nodeBytes);
-    worker.write(address, 0, nodeBytes);
-  }
-
-  @Override
-  public int image() {
-    return 0;
-  }
+  protected void seal() {}
 
   @Override
   public int slotAt(int index) {
     return layout.valueAt(index);
-  }
-
-  @Override
-  public void close() {
-    worker.close();
-    registered.close();
   }
 }

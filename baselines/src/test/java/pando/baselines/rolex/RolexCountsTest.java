@@ -105,7 +105,7 @@ class RolexCountsTest {
           } else {
             session.remove(key + random.nextInt(5));
           }
-        } catch (UnknownOutcomeException e) {
+        } catch (UnknownOutcomeException _) {
           broken++;
         }
         fabric.unhook();

@@ -1,37 +1,28 @@
 package pando.baselines.sherman;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import pando.baselines.lock.LockTables;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
-import pando.fabric.Worker;
 import pando.fabric.memory.Words;
-import pando.index.Pokes;
+import pando.index.NodePokes;
 import pando.index.pool.Catalogue;
 import pando.index.pool.NodePlaces;
 
 /** Reads and damages nodes of a B-link tree, and their locks. */
-public final class ShermanPokes implements Pokes {
+public final class ShermanPokes extends NodePokes {
   private final BLinkLayout layout;
-  private final RegisteredMemory registered;
-  private final Worker worker;
-  private final MemorySegment memory;
   private final Catalogue catalogue;
   private final LockTables locks;
 
   /** Opens a pool. */
   public ShermanPokes(Fabric fabric, ShermanOptions options) {
-    this.layout = new BLinkLayout(options.nodeBytes());
-    this.registered = fabric.register(layout.nodeBytes() + Worker.CALL_BYTES_MAX);
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
+    super(fabric, options.nodeBytes(), 0);
+    this.layout = new BLinkLayout(nodeBytes);
     ShermanValidation validation = ShermanIndex.resolve(fabric, options);
     this.catalogue =
         new Catalogue(
             worker,
-            layout.nodeBytes(),
-            new NodePlaces(fabric, layout.nodeBytes()),
+            nodeBytes,
+            new NodePlaces(fabric, nodeBytes),
             ShermanServer.system(options, validation));
     this.locks = new LockTables(fabric, options.locks(validation));
   }
@@ -50,18 +41,8 @@ public final class ShermanPokes implements Pokes {
   }
 
   @Override
-  public byte[] peek(long address) {
-    worker.read(address, 0, layout.nodeBytes());
-    return memory.asSlice(0, layout.nodeBytes()).toArray(ValueLayout.JAVA_BYTE);
-  }
-
-  @Override
-  public void poke(long address, byte[] bytes, boolean sealed) {
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, layout.nodeBytes());
-    if (sealed) {
-      BLinkLayout.setChecksum(memory, 0, layout.computeChecksum(memory, 0));
-    }
-    worker.write(address + BLinkLayout.IMAGE, BLinkLayout.IMAGE, layout.imageBytes());
+  protected void seal() {
+    BLinkLayout.setChecksum(memory, 0, layout.computeChecksum(memory, 0));
   }
 
   @Override
@@ -100,11 +81,5 @@ public final class ShermanPokes implements Pokes {
     long others = Words.get(memory, 0) & ~(LockTables.LOCK_MASK << shift);
     Words.set(memory, 0, others | (holder << shift));
     worker.write(word, 0, Long.BYTES);
-  }
-
-  @Override
-  public void close() {
-    worker.close();
-    registered.close();
   }
 }

@@ -28,8 +28,8 @@ class SmartFrozenTest {
   /** The keys of one node without a free slot: its type has 6. */
   private static final int FULL = 6;
 
-  /** Puts that a pool refuses that is full. */
-  private static final int REFUSED = 50;
+  /** Puts that a full pool refuses before it counts as full: each waits for places that rest. */
+  private static final int REFUSED = 8;
 
   private final NavigableMap<Long, Long> model = new TreeMap<>();
 
@@ -58,7 +58,7 @@ class SmartFrozenTest {
       try {
         session.put(key, i);
         model.put(key, i);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         // Others may need a place of another size.
         refused++;
       }

@@ -97,7 +97,7 @@ class SmartLayoutTest {
       long prefix = KeyPath.prefix(random.nextLong(), depth);
       long header = NodeLayout.header(type, NodeLayout.UNBORN, depth, prefix);
       checkHeader(header, type, NodeLayout.UNBORN, depth, prefix);
-      long sealed = NodeLayout.withState(header, NodeLayout.SEALED);
+      long sealed = NodeLayout.withLife(header, NodeLayout.SEALED);
       checkHeader(sealed, type, NodeLayout.SEALED, depth, prefix);
       checkHeader(NodeLayout.withType(sealed, 6), 6, NodeLayout.SEALED, depth, prefix);
     }
@@ -107,7 +107,7 @@ class SmartLayoutTest {
 
   private static void checkHeader(long header, int type, int state, int depth, long prefix) {
     assertThat(NodeLayout.type(header)).isEqualTo(type);
-    assertThat(NodeLayout.state(header)).isEqualTo(state);
+    assertThat(NodeLayout.life(header)).isEqualTo(state);
     assertThat(NodeLayout.depth(header)).isEqualTo(depth);
     assertThat(NodeLayout.prefix(header)).isEqualTo(prefix);
     assertThat(NodeLayout.isLegal(header)).isTrue();

@@ -14,43 +14,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import pando.fabric.Fabric;
 import pando.index.Entries;
-import pando.index.ModelRun;
 import pando.index.Pools;
 import pando.index.Seeds;
 import pando.index.Session;
-import pando.index.Tree;
 
 /** Scans, neighbours and the size, over keys near to each other and far, as a {@link TreeMap}. */
 @Timeout(300)
 class SmartOrderTest {
   private static final int OPERATIONS = Seeds.count(4_000, 10_000, 100_000);
-
-  @ParameterizedTest(name = "seed={0} {1} {2} keys={3} memory={4}")
-  @CsvSource({
-    "911, smart, steps, 2000,  1",
-    "912, smart, steps, 100,   2",
-    "913, smart, whole, 500,   3",
-    "914, smart, steps, 20000, 2",
-    "915, p-smart, steps, 2000,  1",
-    "916, p-smart, steps, 100,   2",
-    "917, p-smart, whole, 500,   3",
-    "918, p-smart, steps, 20000, 2",
-  })
-  void shouldBehaveLikeTreeMap(
-      long seed, String system, String reserve, int keys, int memoryServers) {
-    SmartOptions options = options(system, reserve);
-    TreeMap<Long, Long> model = new TreeMap<>();
-    try (Fabric fabric = Pools.open(memoryServers, 64 << 20, seed)) {
-      try (SmartIndex index = SmartIndex.create(fabric, options);
-          Session session = index.session()) {
-        SplittableRandom random = new SplittableRandom(Seeds.of(seed));
-        new ModelRun(session, model, random, keys).operations(OPERATIONS);
-      }
-      Tree tree = options.walk(fabric, true);
-      assertThat(tree.problems()).isEmpty();
-      assertThat(tree.entries()).isEqualTo(model);
-    }
-  }
 
   private static SmartOptions options(String system, String reserve) {
     boolean partitioned = system.equals("p-smart");

@@ -54,10 +54,7 @@ class SmartVerbsTest {
     "smart,    reserve=whole, INSERT,        1,     2,      1,       3",
     "smart,    reserve=steps, INSERT_BESIDE, 2,     3,      2,       4",
     "smart,    reserve=steps, REMOVE,        2,     1,      2,       3",
-    "p-smart,  reserve=steps, GET,           1,     0,      0,       1",
     "p-smart,  reserve=steps, PUT_SAME,      1,     0,      0,       1",
-    "p-smart,  reserve=steps, PUT,           1,     1,      0,       2",
-    "p-smart,  reserve=steps, INSERT,        0,     3,      0,       1",
   })
   void shouldCost(
       String system,

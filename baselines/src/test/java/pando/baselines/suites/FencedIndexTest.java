@@ -137,7 +137,7 @@ class FencedIndexTest {
   private static boolean assertEndsInAFence(Step step) {
     try {
       return step.run();
-    } catch (FencedException | UnknownOutcomeException | StalledException e) {
+    } catch (FencedException | UnknownOutcomeException | StalledException _) {
       return false;
     } catch (PandoException e) {
       return fail(e);

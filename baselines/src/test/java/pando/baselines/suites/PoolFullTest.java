@@ -215,7 +215,7 @@ class PoolFullTest {
       try {
         session.put(key, ~key);
         keys.add(key);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         refused++;
       }
       fabric.runTasks();
@@ -343,7 +343,7 @@ class PoolFullTest {
         try {
           session.put(key, ~key);
           model.put(key, ~key);
-        } catch (PoolFullException e) {
+        } catch (PoolFullException _) {
           while (model.size() > 100) {
             long first = model.firstKey();
             assertThat(session.remove(first)).isTrue();

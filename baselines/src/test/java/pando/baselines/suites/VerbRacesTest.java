@@ -171,7 +171,7 @@ class VerbRacesTest {
         Object found = NOT_DONE;
         try {
           found = way.act().run(session);
-        } catch (StalledException e) {
+        } catch (StalledException _) {
           // The other session gave up beside this one's lock, and keeps its ticket until it goes
           // on.
         }
@@ -199,9 +199,9 @@ class VerbRacesTest {
         if (act.kind() != Act.Kind.GET) {
           done.add(act);
         }
-      } catch (StalledException e) {
+      } catch (StalledException _) {
         return;
-      } catch (UnknownOutcomeException e) {
+      } catch (UnknownOutcomeException _) {
         @Nullable Long found = Entries.get(session, act.key());
         if (Objects.equals(found, act.kind() == Act.Kind.REMOVE ? null : act.value())) {
           done.add(act);

@@ -228,7 +228,7 @@ class WriteBackTest {
               while (!over) {
                 try {
                   change(session, random, client);
-                } catch (FencedException e) {
+                } catch (FencedException _) {
                   return;
                 } catch (PandoException e) {
                   assertThat(over).as(e.toString()).isTrue();

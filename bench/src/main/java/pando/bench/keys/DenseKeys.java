@@ -2,12 +2,20 @@ package pando.bench.keys;
 
 import pando.bench.records.Keys;
 
-/** 0, 1, 2, ...: those of the first records in random order, and each later one's own number. */
+/**
+ * The keys 0, 1, 2, ...: the first records have them in random order; the key of each later record
+ * is its own number.
+ */
 final class DenseKeys implements Keys {
   private final long first;
   private final Permutation order;
 
-  /** Chooses the order of so many first records. */
+  /**
+   * Creates keys.
+   *
+   * @param first number of the records whose keys are in random order
+   * @param seed chooses that order
+   */
   DenseKeys(long first, long seed) {
     this.first = first;
     this.order = new Permutation(Math.max(1, first), seed);

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** What updates of a record write. */
 public enum Values {
-  /** Each another value. */
+  /** Each update writes a new value. */
   CHANGING {
     @Override
     public int written(int sequence) {
@@ -13,8 +13,8 @@ public enum Values {
   },
 
   /**
-   * All the same value, which is not the one that was loaded. The benchmark of DEX's paper does so:
-   * it writes the key.
+   * All updates of a record write one value, which is not the loaded one. The benchmark of DEX's
+   * paper does the same: its updates write the key.
    */
   SAME {
     @Override
@@ -23,7 +23,11 @@ public enum Values {
     }
   };
 
-  /** Returns the sequence of the update whose value an update writes, 0 for the loaded value. */
+  /**
+   * Returns the sequence number that stands for the value that an update writes.
+   *
+   * @param sequence of the update: 1 for a record's first; 0 for the load
+   */
   public abstract int written(int sequence);
 
   /** Returns the name on the command line, such as {@code same}. */

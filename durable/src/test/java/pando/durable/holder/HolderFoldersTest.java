@@ -50,7 +50,6 @@ class HolderFoldersTest {
   private static final String KIND = "words";
   private static final int SEGMENT_BYTES = 1 << 20;
   private static final ComputeServer ONE = new ComputeServer(1, 1);
-  private static final UUID NO_CLUSTER = new UUID(0, 0);
   private static final long TERM = 4;
 
   @TempDir private Path folder;
@@ -109,7 +108,7 @@ class HolderFoldersTest {
 
   /** Opens the folders to begin with the newest one, as a leader. */
   private static HolderFolders open(Fabric fabric, String kind, long term) {
-    return new HolderFolders(fabric, kind, 0, HolderFolders.NEWEST, NO_CLUSTER, term);
+    return new HolderFolders(fabric, kind, 0, HolderFolders.NEWEST, DataFolder.NO_CLUSTER, term);
   }
 
   /** Begins the next generation; returns what it begins with. */
@@ -240,7 +239,8 @@ class HolderFoldersTest {
       }
     }
     try (NextGeneration next =
-        new NextGeneration(fabric, options, 0, NextGeneration.NEWEST, NO_CLUSTER, TERM)) {
+        new NextGeneration(
+            fabric, options, 0, NextGeneration.NEWEST, DataFolder.NO_CLUSTER, TERM)) {
       next.begin(options.createAt(fabric, ONE.number()));
     }
     try (Fabric heir = pool.attach(new ComputeServer(ONE.number(), 2), 8208)) {

@@ -255,7 +255,7 @@ public final class BlobSpace implements AutoCloseable {
   private void fillReserve(Worker worker, long message, int sizeClass) {
     try {
       free(worker, message, sizeClass, allocateNow(worker, message, sizeClass));
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       // There is none then until a value of this size is freed.
     }
   }

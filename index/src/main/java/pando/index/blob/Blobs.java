@@ -186,7 +186,7 @@ public final class Blobs implements AutoCloseable {
     }
     try {
       freeWaiting();
-    } catch (PandoException | VirtualMachineError e) {
+    } catch (PandoException | VirtualMachineError _) {
       // The entry has changed. What is left waits, as after any change, for the next operation.
     } finally {
       if (lentClass != NO_CLASS) {
@@ -565,7 +565,7 @@ public final class Blobs implements AutoCloseable {
     } catch (MemoryServerLostException e) {
       forgetFreed();
       throw e;
-    } catch (UnknownOutcomeException e) {
+    } catch (UnknownOutcomeException _) {
       // The mark may come yet, so the place is lost; this says nothing about the next operation.
       return false;
     }

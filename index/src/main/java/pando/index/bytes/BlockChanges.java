@@ -205,7 +205,7 @@ final class BlockChanges {
       try {
         reader.setLatched(entry);
         mergeWaiting(entry);
-      } catch (PandoException e) {
+      } catch (PandoException _) {
         // The change that is to come is another block's; an operation that needs this one fails.
       } finally {
         entry.unlatch();
@@ -216,7 +216,7 @@ final class BlockChanges {
   private void freeSuperseded() {
     try {
       settleSuperseded();
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // What is left is freed later.
     }
   }
@@ -593,7 +593,7 @@ final class BlockChanges {
     try {
       joining = List.of(entry, neighbour);
       return joinsLatched(entry, small, merge, neighbour, isLeft);
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       return false;
     } finally {
       joining = List.of();
@@ -635,7 +635,7 @@ final class BlockChanges {
     try {
       reader.setLatched(neighbour);
       return reader.latchedBlock();
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // The change needs no neighbour; an operation that needs that block fails.
       return null;
     }

@@ -235,7 +235,7 @@ final class BlockGiving implements Parting {
       for (; done < some.size(); done++) {
         changes.labels.discard(some.get(done));
       }
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // They are strays.
     } finally {
       index.unsettled.addStrays(some.subList(done, some.size()));

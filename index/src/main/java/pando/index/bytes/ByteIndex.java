@@ -581,7 +581,7 @@ public final class ByteIndex implements ByteStrings {
     try {
       sweeps = writeBack.step();
       return mergeSome() || sweeps;
-    } catch (PandoException | VirtualMachineError e) {
+    } catch (PandoException | VirtualMachineError _) {
       // Sessions meet the cause, too; what is left is swept, or merged, again.
       merging = false;
       return sweeps;

@@ -84,7 +84,7 @@ final class Fences {
   private static void keepPlaceFor(Blobs blobs, long word) {
     try {
       blobs.keepPlaceFor(word);
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // The table is read. Once there is another one, the process asks again.
     }
   }

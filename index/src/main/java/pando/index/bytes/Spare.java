@@ -34,7 +34,7 @@ final class Spare {
     long stored = NONE;
     try {
       stored = blobs.store(BlockSession.BLOCKS, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       // A later change asks again.
     } finally {
       word.set(stored);
@@ -116,15 +116,15 @@ final class Spare {
     BlockState state;
     try {
       state = changes.storedIn(old, next);
-    } catch (UnknownOutcomeException e) {
+    } catch (UnknownOutcomeException _) {
       return NONE;
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       blobs.free(BlockSession.BLOCKS, old);
       return NONE;
     }
     try {
       changes.make(entry, state);
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       return NONE;
     }
     if (isLabelWritten(changes, entry)) {
@@ -138,7 +138,7 @@ final class Spare {
     try {
       changes.settleSuperseded(entry);
       return true;
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       return false;
     }
   }

@@ -100,7 +100,7 @@ final class Unsettled {
     }
     try {
       settleAll(labels, blobs);
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // What is left is settled later.
     }
   }

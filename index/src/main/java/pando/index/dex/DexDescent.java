@@ -284,7 +284,7 @@ final class DexDescent {
     while (sharedPath.nextOrphan()) {
       try {
         find(sharedPath.orphanLow(), sharedPath.orphanLevel(), true, 0);
-      } catch (CorruptNodeException e) {
+      } catch (CorruptNodeException _) {
         // An operation that needs the orphan reports the damage. Until the cache is emptied,
         // nothing is offloaded.
         server.holdOffloading();

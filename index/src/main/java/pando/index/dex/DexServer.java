@@ -98,7 +98,7 @@ final class DexServer extends HostedServer {
   private boolean sweep() {
     try {
       return writeBack.step();
-    } catch (PandoException | VirtualMachineError e) {
+    } catch (PandoException | VirtualMachineError _) {
       // Sessions meet the cause, too; what is left is swept again.
       return false;
     }

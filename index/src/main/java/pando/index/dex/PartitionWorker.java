@@ -355,7 +355,7 @@ final class PartitionWorker extends GatedWorker {
     }
     try {
       merges.merge(wanted);
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       // The removal is done, and no merge is obligatory; an operation on the neighbour fails in the
       // same way.
     }

@@ -253,7 +253,7 @@ final class SharedNodes {
     long found = owner;
     try {
       found = worker.cas(address + NodeLayout.LOCK, owner, 0);
-    } catch (PandoException | Error e) {
+    } catch (PandoException | Error _) {
       takeBack(address);
     }
     release(address);
@@ -278,7 +278,7 @@ final class SharedNodes {
     }
     try {
       postImageAndUnlock(address, image);
-    } catch (PandoException | Error e) {
+    } catch (PandoException | Error _) {
       finish(() -> writeAndUnlockIfLocked(address, image));
     }
     release(address);

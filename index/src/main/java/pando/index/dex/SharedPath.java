@@ -312,7 +312,7 @@ final class SharedPath {
         if (!refreshNode(node)) {
           dropOrphan(node);
         }
-      } catch (CorruptNodeException e) {
+      } catch (CorruptNodeException _) {
         server.holdOffloading();
       }
     }

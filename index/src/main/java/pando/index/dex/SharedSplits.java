@@ -239,7 +239,7 @@ final class SharedSplits {
   private boolean replaceRoot(long before, long address, int level) {
     try {
       return catalogue.replaceRoot(before, address, level);
-    } catch (PandoException | Error e) {
+    } catch (PandoException | Error _) {
       // Only the holder of the old root's lock may replace it: if the root is another, this
       // worker's CAS took effect.
       shared.finish(() -> {

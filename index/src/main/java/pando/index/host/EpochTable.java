@@ -131,7 +131,7 @@ final class EpochTable extends WorkerContext {
   void leave(int number) {
     try {
       writeUntilDone(number, 0);
-    } catch (MemoryServerLostException | FencedException e) {
+    } catch (MemoryServerLostException | FencedException _) {
       return;
     }
   }

@@ -214,7 +214,7 @@ final class Members<S extends HostedServer, W extends GatedWorker> {
   void retire(W worker) {
     try {
       worker.enter();
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException _) {
       return;
     }
     try {

@@ -1,5 +1,6 @@
 package pando.index.load;
 
+import java.util.function.BooleanSupplier;
 import pando.fabric.VerbCounters;
 import pando.index.Partitioning;
 
@@ -67,6 +68,27 @@ public interface Loader extends AutoCloseable {
    * {@code failure} as suppressed.
    */
   void abandon(Throwable failure);
+
+  /**
+   * Gives back all that was allocated, one after the other, and goes on where one fails. The first
+   * such failure is added to an earlier one as suppressed; the others are like it.
+   *
+   * @param left returns whether there is more to give back
+   * @param giveBack gives one back; if it fails, that one is not left, either
+   */
+  static void giveBackAll(Throwable failure, BooleanSupplier left, Runnable giveBack) {
+    boolean all = true;
+    while (left.getAsBoolean()) {
+      try {
+        giveBack.run();
+      } catch (RuntimeException | Error e) {
+        if (all) {
+          failure.addSuppressed(e);
+        }
+        all = false;
+      }
+    }
+  }
 
   /** Returns the verbs issued so far. */
   VerbCounters verbs();

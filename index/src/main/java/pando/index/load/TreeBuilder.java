@@ -180,17 +180,8 @@ public abstract class TreeBuilder implements Loader {
 
   @Override
   public final void abandon(Throwable failure) {
-    boolean all = true;
-    while (nodes > 0) {
-      try {
-        allocator.free(worker, message(), addresses[--nodes]);
-      } catch (RuntimeException e) {
-        if (all) {
-          failure.addSuppressed(e);
-        }
-        all = false;
-      }
-    }
+    Loader.giveBackAll(
+        failure, () -> nodes > 0, () -> allocator.free(worker, message(), addresses[--nodes]));
   }
 
   @Override

@@ -224,7 +224,7 @@ final class Cleaner {
     try {
       clean(bucket, 1, (_, each) -> each == way);
       return missed == 0;
-    } catch (MemoryServerLostException | CorruptNodeException e) {
+    } catch (MemoryServerLostException | CorruptNodeException _) {
       // Its failure has shown before. It cannot be written any more.
       return true;
     }

@@ -37,6 +37,9 @@ public final class Catalogue {
   /** Where compute servers agree when freed places may be used again. */
   public static final long EPOCHS = GlobalAddress.of(0, 3072);
 
+  /** Least level in a root pointer; also in one that does not point to the root of a tree. */
+  public static final int ROOT_LEVEL_MIN = 1;
+
   /** Maximum number of levels of a tree. */
   public static final int LEVELS_MAX = 32;
 
@@ -117,7 +120,7 @@ public final class Catalogue {
   public long root() {
     long root = readWord(ROOT);
     int level = rootLevel(root);
-    if (level < 1 || level >= LEVELS_MAX || !places.isNodeAddress(rootAddress(root))) {
+    if (level < ROOT_LEVEL_MIN || level >= LEVELS_MAX || !places.isNodeAddress(rootAddress(root))) {
       throw new CorruptNodeException(ROOT, "no root pointer: root=0x" + Long.toHexString(root));
     }
     return root;
@@ -128,7 +131,7 @@ public final class Catalogue {
    *
    * @param expected root pointer
    * @param address of the new root
-   * @param level of the new root, at least 1
+   * @param level of the new root, at least {@value #ROOT_LEVEL_MIN}
    * @return whether the root was the expected one, so that it was replaced
    */
   public boolean replaceRoot(long expected, long address, int level) {

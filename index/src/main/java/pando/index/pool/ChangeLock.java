@@ -127,7 +127,7 @@ final class ChangeLock {
       long found = word;
       try {
         found = worker.cas(Catalogue.LOCK, word, 0);
-      } catch (PandoException e) {
+      } catch (PandoException _) {
         unlockAgain();
       } catch (Throwable e) {
         // Other processes wait for it, whatever this one has met.

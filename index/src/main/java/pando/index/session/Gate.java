@@ -37,7 +37,8 @@ public final class Gate {
   /** Creates an open gate. */
   public Gate() {}
 
-  private static VarHandle field(Class<?> owner, String name, Class<?> type) {
+  /** Returns access to a field of a class of this package. */
+  static VarHandle field(Class<?> owner, String name, Class<?> type) {
     try {
       return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
           .findVarHandle(owner, name, type);

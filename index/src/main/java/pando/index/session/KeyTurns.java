@@ -37,8 +37,8 @@ import pando.index.bugs.PlantedBug;
 public final class KeyTurns {
   /*
    * Each session has a ticket. Each slot of the table is a stack of tickets, all of one key. The word
-   * of a slot is the ticket at its top and a count of its changes; the other tickets follow by their
-   * links. The lower ones are the turn that is executed, those above are the next turn:
+   * of a slot has the number of the ticket at the top, and counts changes; each ticket has the number
+   * of the one below it. The lower tickets are the turn that is executed, those above the next turn:
    *
    *   word: changes 48 | top 16
    *              |
@@ -46,24 +46,31 @@ public final class KeyTurns {
    *              f -> e -> d -> c -> b -> a -> ...
    *              |-- next ---|  |-- turn ---|
    *                             ^           ^
-   *                            top         end: the top of the turn before, no longer there
+   *                            top         end: the top of the turn before
    *
-   * A session that finds a slot empty leads a turn of its own at once. One that finds tickets of its
-   * key pushes its own, and waits. It belongs to the next turn, as the READ of the turn under way may
-   * have taken effect before it came. When a turn has been executed, its leader looks at the top once
-   * more. If that is the turn's own top, nobody has come, and it empties the slot. If not, the tickets
-   * above are the next turn, which is complete now: the first session of it that still waits leads it.
-   * Only then the leader answers the others of its own turn; so a ticket does not come back to the
-   * stack while its number marks the end of a turn.
+   * A session that finds a slot empty leads a turn of its own at once. A session that finds tickets of
+   * its key pushes its own, and waits. It belongs to the next turn, as the READ of the turn under way
+   * may have taken effect before the session came.
+   *
+   * When a turn has been executed, its leader ends it in two steps:
+   *
+   *   1. It looks at the top of the stack. If that is the top of its own turn, nobody has come, and it
+   *      empties the slot. If not, the tickets above its turn are the next turn, which is complete now:
+   *      the leader appoints a session of it that still waits as the next leader.
+   *   2. Then its turn has ended. It answers the other sessions of that turn now, not before.
+   *
+   * The number of the top of the turn before marks where a turn ends. No ticket is part of the turn
+   * whose end it marks: its session can push it again only after it is answered, that is, after step
+   * 1. By then the turn whose end it marks is complete, and the ticket comes into a later one.
    *
    * A session that finds tickets of another key goes alone. So does one whose turn has failed.
    *
-   * A session that gives up waiting abandons its ticket in the stack, and takes a new one for its next
+   * A session that gives up waiting leaves its ticket in the stack, and takes a new one for its next
    * operation. Others may read the old ticket for long: a leader that has applied its operation may
-   * apply it again. So nobody uses it or its number again.
+   * apply it again. So nobody uses that ticket or its number again.
    *
-   * Where the stack of a thread overflows, it may overflow again as the thread ends its turn. The
-   * session ends that turn before its next operation, or as it closes.
+   * If the Java stack of a thread overflows in an operation, it may overflow again as the session ends
+   * its turn. Then the session ends that turn before its next operation, or as it closes.
    */
 
   private static final int SLOT_BITS = 12;

@@ -46,15 +46,29 @@ public abstract class NeighbourSearch {
 
   /**
    * Locks a leaf, {@linkplain #hold records} the lock, and searches the leaf. Does not wait for a
-   * lock.
+   * lock. Only where {@link #look} can be {@link Outcome#FURTHER} or {@link Outcome#BUSY}.
    */
-  protected abstract Outcome lookUnderLock(long wanted, boolean down);
+  protected Outcome lookUnderLock(long wanted, boolean down) {
+    throw noLocks();
+  }
 
-  /** Waits for a lock; returns whether it is held now. If not, the next attempt takes it. */
-  protected abstract boolean lock(long address);
+  /**
+   * Waits for a lock; returns whether it is held now. If not, the next attempt takes it. Only where
+   * {@link #lookUnderLock} finds locks taken.
+   */
+  protected boolean lock(long address) {
+    throw noLocks();
+  }
 
-  /** Unlocks a node. */
-  protected abstract void unlock(long address);
+  /** Unlocks a node. Only where {@link #lookUnderLock} locks nodes. */
+  protected void unlock(long address) {
+    throw noLocks();
+  }
+
+  private UnsupportedOperationException noLocks() {
+    return new UnsupportedOperationException(
+        "the search of a neighbour takes no locks: class=" + getClass().getName());
+  }
 
   /** Locks a leaf and searches it; the leaf stays locked. Does not wait for a lock. */
   public final Outcome lookAndLock(long wanted, boolean down) {

@@ -1,6 +1,5 @@
 package pando.index.session;
 
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
@@ -28,7 +27,7 @@ final class Ticket {
   /** Its session has given up waiting. */
   static final int GONE = 7;
 
-  private static final VarHandle STATE = stateField();
+  private static final VarHandle STATE = Gate.field(Ticket.class, "state", int.class);
 
   final int number;
   final Request request = new Request();
@@ -51,14 +50,6 @@ final class Ticket {
 
   Ticket(int number) {
     this.number = number;
-  }
-
-  private static VarHandle stateField() {
-    try {
-      return MethodHandles.lookup().findVarHandle(Ticket.class, "state", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   int state() {

@@ -101,6 +101,18 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
    */
   protected abstract void checkTogether();
 
+  /**
+   * Checks that ranges can move: of a system with a setting that leaves partitions out.
+   *
+   * @throws UnsupportedOperationException if there are no partitions
+   */
+  protected final void checkMovable() {
+    if (!isPartitioned()) {
+      throw new UnsupportedOperationException(
+          "ranges do not move without partitions: system=" + system + ", partitioned=off");
+    }
+  }
+
   @Override
   public final void check() {
     CACHE_BYTES.checkAtLeast((double) cacheBytes(), (double) cacheBytesMin());

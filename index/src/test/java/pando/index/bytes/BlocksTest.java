@@ -236,7 +236,7 @@ class BlocksTest {
                   BlockSegment.stored(segment, record) + BlockSegment.storedBytes(segment, record))
               .isLessThanOrEqualTo(bytes.length);
         }
-      } catch (DamagedException e) {
+      } catch (DamagedException _) {
         refused++;
       }
     }
@@ -266,7 +266,7 @@ class BlocksTest {
           assertThat(read.find(read.key(i))).isEqualTo(i);
           assertThat(read.stored(i).byteSize()).isLessThan(damaged.length);
         }
-      } catch (DamagedException e) {
+      } catch (DamagedException _) {
         found++;
       }
     }

@@ -52,7 +52,7 @@ class ByteCrowdTest {
                 } else {
                   session.store(key, MemorySegment.ofArray(ByteKeys.value(random, 2_000)));
                 }
-              } catch (PoolFullException e) {
+              } catch (PoolFullException _) {
                 refused.incrementAndGet();
               }
             }

@@ -262,7 +262,7 @@ class ByteFailuresTest {
       while (true) {
         blobs.store(1, MemorySegment.ofArray(new byte[bytes]), 0, bytes);
       }
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       // That was the last one.
     }
   }
@@ -311,7 +311,7 @@ class ByteFailuresTest {
         session.store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
         model.put(key, value);
       }
-    } catch (PoolFullException e) {
+    } catch (PoolFullException _) {
       // The entry stays as it was.
     }
   }
@@ -328,7 +328,7 @@ class ByteFailuresTest {
       try {
         session.put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
         model.put(key, value);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         refused++;
       }
     }

@@ -72,7 +72,7 @@ class ByteMoversTest {
           assertThat(found).isEqualTo(before != null);
           assertThat(found ? ByteKeys.bytes(session.value()) : null).isEqualTo(before);
           done = true;
-        } catch (NotServedHereException e) {
+        } catch (NotServedHereException _) {
           Thread.onSpinWait();
         }
       }
@@ -90,7 +90,7 @@ class ByteMoversTest {
     while (writing.get()) {
       try {
         moves.change(random, KEY_BYTES_MAX);
-      } catch (IllegalArgumentException e) {
+      } catch (IllegalArgumentException _) {
         // Another thread has changed the ranges meanwhile.
       }
     }

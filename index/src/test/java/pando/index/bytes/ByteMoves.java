@@ -219,7 +219,7 @@ final class ByteMoves implements AutoCloseable {
         try {
           sessions[number].get(table.fenceOfRange(range));
           throw new AssertionError("two serve a range: " + range + ", also " + number);
-        } catch (NotServedHereException e) {
+        } catch (NotServedHereException _) {
           // As it should be.
         }
       }

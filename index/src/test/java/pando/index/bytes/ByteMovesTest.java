@@ -197,7 +197,7 @@ class ByteMovesTest {
       for (int i = 0; i < 30; i++) {
         try {
           moves.change(random, 4);
-        } catch (PoolFullException | StalledException e) {
+        } catch (PoolFullException | StalledException _) {
           // The ranges stay as they are.
         }
         fill(moves, model, random);
@@ -223,7 +223,7 @@ class ByteMovesTest {
       try {
         moves.sessions[moves.owner(key)].store(
             MemorySegment.ofArray(key), MemorySegment.ofArray(value));
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         return;
       }
       model.put(key, value);
@@ -273,7 +273,7 @@ class ByteMovesTest {
       try {
         moves.sessions[owner].store(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
         model.put(key, value);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         refused[owner]++;
       }
     }

@@ -117,7 +117,7 @@ public final class ByteProcesses implements AutoCloseable {
       int owner = table.ownerOfRange(KeyBounds.rangeOfKey(table, its));
       try {
         return operation.apply(sessions[owner == FIRST ? 0 : 1]);
-      } catch (NotServedHereException e) {
+      } catch (NotServedHereException _) {
         Thread.onSpinWait();
       }
     }

@@ -261,7 +261,7 @@ class ByteProcessesTest {
             int order = ByteIndex.compare(session.key(), key);
             assertThat(down ? order <= 0 : order > 0).isTrue();
           }
-        } catch (NotServedHereException e) {
+        } catch (NotServedHereException _) {
           // The rest is the other one's.
         }
       }

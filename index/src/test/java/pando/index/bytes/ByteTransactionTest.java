@@ -79,7 +79,7 @@ class ByteTransactionTest {
             });
         assertThat(fails).isFalse();
         model = after;
-      } catch (ArithmeticException e) {
+      } catch (ArithmeticException _) {
         assertThat(fails).isTrue();
       }
       ByteModelRun.checkAll(session, model);
@@ -133,7 +133,7 @@ class ByteTransactionTest {
                   // An action cannot hide that a change of it has failed.
                   try {
                     its.put(segment("long"), tooLong);
-                  } catch (IllegalArgumentException e) {
+                  } catch (IllegalArgumentException _) {
                     its.remove(segment("there"));
                   }
                 }))
@@ -239,7 +239,7 @@ class ByteTransactionTest {
                 }
               });
           model = after;
-        } catch (PoolFullException e) {
+        } catch (PoolFullException _) {
           undone++;
         }
         ByteModelRun.checkAll(its, model);
@@ -268,7 +268,7 @@ class ByteTransactionTest {
               for (int i = 0; i < 2; i++) {
                 try {
                   its.put(segment("key"), segment("value"));
-                } catch (PandoException e) {
+                } catch (PandoException _) {
                   assertThat(transaction.isUndone()).isFalse();
                 }
               }

@@ -159,7 +159,7 @@ class DexBrokenChangesTest {
   private static DexIndex madeOrJoined(HookedFabric fabric, DexOptions options) {
     try {
       return DexIndex.create(fabric, options);
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException _) {
       return options.join(fabric, 0, 3);
     }
   }

@@ -83,7 +83,7 @@ class DexLostVerbsTest {
   private static void untilAnswered(Runnable operation) {
     try {
       operation.run();
-    } catch (PandoException e) {
+    } catch (PandoException _) {
       operation.run();
     }
   }

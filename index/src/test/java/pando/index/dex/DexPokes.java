@@ -1,21 +1,14 @@
 package pando.index.dex;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import pando.fabric.Fabric;
-import pando.fabric.RegisteredMemory;
 import pando.fabric.Worker;
-import pando.index.Pokes;
+import pando.index.NodePokes;
 import pando.index.dex.node.NodeLayout;
 import pando.index.pool.Catalogue;
 
 /** Reads and damages DEX's nodes. */
-public final class DexPokes implements Pokes {
+public final class DexPokes extends NodePokes {
   private final NodeLayout layout;
-  private final RegisteredMemory registered;
-  private final Worker worker;
-  private final MemorySegment memory;
-  private final int nodeBytes;
   private final NodeGuard guard;
   private final int systemNumber;
 
@@ -24,13 +17,10 @@ public final class DexPokes implements Pokes {
 
   /** Opens a pool. */
   public DexPokes(Fabric fabric, DexOptions options) {
-    this.nodeBytes = options.nodeBytes();
+    super(fabric, options.nodeBytes(), options.layout().keyBytes());
     this.layout = options.layout();
     this.systemNumber = options.systemNumber();
     this.key = (long) nodeBytes + Worker.CALL_BYTES_MAX;
-    this.registered = fabric.register(key + layout.keyBytes());
-    this.worker = fabric.worker(registered);
-    this.memory = registered.segment();
     this.guard = new NodeGuard(fabric, layout);
   }
 
@@ -50,18 +40,8 @@ public final class DexPokes implements Pokes {
   }
 
   @Override
-  public byte[] peek(long address) {
-    worker.read(address, 0, nodeBytes);
-    return memory.asSlice(0, nodeBytes).toArray(ValueLayout.JAVA_BYTE);
-  }
-
-  @Override
-  public void poke(long address, byte[] bytes, boolean sealed) {
-    MemorySegment.copy(bytes, 0, memory, ValueLayout.JAVA_BYTE, 0, nodeBytes);
-    if (sealed) {
-      layout.seal(memory, 0);
-    }
-    worker.write(address + NodeLayout.IMAGE, NodeLayout.IMAGE, layout.imageBytes());
+  protected void seal() {
+    layout.seal(memory, 0);
   }
 
   @Override
@@ -86,11 +66,5 @@ public final class DexPokes implements Pokes {
     int fences = layout.keyWords() > 1 ? 2 * layout.keyBytes() : 0;
     int keys = layout.capacity() * layout.keyBytes();
     return NodeLayout.HEADER_BYTES + fences + keys + index * Long.BYTES;
-  }
-
-  @Override
-  public void close() {
-    worker.close();
-    registered.close();
   }
 }

@@ -88,21 +88,6 @@ class MembersTest {
     public Outcome look(long wanted, boolean down) {
       throw new UnsupportedOperationException();
     }
-
-    @Override
-    protected Outcome lookUnderLock(long wanted, boolean down) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    protected boolean lock(long address) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    protected void unlock(long address) {
-      throw new UnsupportedOperationException();
-    }
   }
 
   private static final class NoScan extends LeafScan {

@@ -284,7 +284,7 @@ class OrcaDamageTest {
       boolean right = session.get(key) && session.value() == value;
       assertThat(right || (slot.isRecord && key == slot.key)).as("%s: %s", what, key).isTrue();
       return true;
-    } catch (CorruptNodeException e) {
+    } catch (CorruptNodeException _) {
       return false;
     }
   }
@@ -294,7 +294,7 @@ class OrcaDamageTest {
     NavigableMap<Long, Long> seen;
     try {
       seen = Entries.scan(session);
-    } catch (CorruptNodeException e) {
+    } catch (CorruptNodeException _) {
       return;
     }
     for (long key : new long[] {slot.key, damagedKey}) {

@@ -92,7 +92,7 @@ class OrcaMergersTest {
     try {
       session.store(key, ~key);
       model.put(key, ~key);
-    } catch (StalledException | MemoryServerLostException e) {
+    } catch (StalledException | MemoryServerLostException _) {
       // A merge comes before the change, so there is none.
       refused++;
     }

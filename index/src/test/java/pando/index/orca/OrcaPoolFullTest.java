@@ -72,7 +72,7 @@ class OrcaPoolFullTest {
       try {
         session.store(key, ~key);
         model.put(key, ~key);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         refused++;
       }
     }
@@ -86,7 +86,7 @@ class OrcaPoolFullTest {
       try {
         session.discard(removed);
         model.remove(removed);
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         assertThat(++refused).isLessThanOrEqualTo(refusedMax);
       }
     }

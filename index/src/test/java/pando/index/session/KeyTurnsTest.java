@@ -468,7 +468,7 @@ class KeyTurnsTest {
     boolean done = false;
     try {
       done = dive(action);
-    } catch (StackOverflowError e) {
+    } catch (StackOverflowError _) {
       done = false;
     }
     if (done) {
@@ -477,7 +477,7 @@ class KeyTurnsTest {
     try {
       action.run();
       return true;
-    } catch (StackOverflowError e) {
+    } catch (StackOverflowError _) {
       return false;
     }
   }

@@ -188,7 +188,7 @@ final class Cooler {
     } catch (MemoryServerLostException e) {
       context.lost = e;
       return false;
-    } catch (UnknownOutcomeException e) {
+    } catch (UnknownOutcomeException _) {
       return false;
     }
     Frames.setClean(memory, node);

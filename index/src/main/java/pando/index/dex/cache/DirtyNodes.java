@@ -112,7 +112,7 @@ public final class DirtyNodes {
       return parent == Frames.NONE
           || !Frames.isDirty(memory, parent)
           || writeUnlocked(context, parent);
-    } catch (MemoryServerLostException e) {
+    } catch (MemoryServerLostException _) {
       return true;
     }
   }

@@ -127,7 +127,7 @@ class ExtentAllocatorTest {
           add(extents, address, units);
           addresses.add(address);
           used += units;
-        } catch (PoolFullException e) {
+        } catch (PoolFullException _) {
           full++;
         }
       } else {
@@ -260,7 +260,7 @@ class ExtentAllocatorTest {
         for (int unit = 0; unit < units; unit++) {
           assertThat(inUse.add(address + (long) unit * UNIT_BYTES)).isTrue();
         }
-      } catch (PoolFullException e) {
+      } catch (PoolFullException _) {
         assertThat(extents).as("nothing to free, but the pool is full").isNotEmpty();
       }
       while (extents.size() > random.nextInt(1, 700)) {
