@@ -235,7 +235,7 @@ final class Descent {
     return wantsLeaf
         && Slot.kind(copy.slot) == Slot.LEAF
         && server.places.isNodeAddress(address)
-        && context.areTogether(address, copy.address);
+        && SlotChanges.areTogether(address, copy.address);
   }
 
   /** READs the node of the copy, and the leaf to which the copy leads, in one list. */
