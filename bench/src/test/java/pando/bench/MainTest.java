@@ -192,6 +192,7 @@ final class MainTest extends CommandFixture {
             + " name=merged-share, systems that have it=dex",
         "pando bench --index sherman --set validation=lines | needs a fabric that lands 64 bytes",
         "pando bench --index sherman --set validation=original | runs in the simulator alone",
+        "pando bench --index smart --set check=reverse | runs in the simulator alone",
         "pando check no-such-file                         | no-such-file: not a file",
         "pando bench-strings --keys-file no-such-file     | no-such-file: not a file",
         "pando bench-strings --peer btree                 | --peer is skiplist-sorted or none here",

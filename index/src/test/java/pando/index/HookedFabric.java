@@ -50,6 +50,7 @@ public final class HookedFabric implements Fabric {
   private boolean byHand;
   private boolean drains;
   private boolean areViewed;
+  private boolean simulated;
   private final AtomicLong skippedNanos = new AtomicLong();
   private final Set<RegisteredMemory> memories = ConcurrentHashMap.newKeySet();
   private volatile int lost = NONE;
@@ -61,7 +62,9 @@ public final class HookedFabric implements Fabric {
   /** Hooks nothing yet. */
   public HookedFabric(Fabric fabric) {
     this.fabric = fabric;
-    this.onChipBytes = fabric.capabilities().onChipBytes();
+    Capabilities real = fabric.capabilities();
+    this.onChipBytes = real.onChipBytes();
+    this.simulated = real.simulated();
   }
 
   /** Makes the on-chip regions smaller than they are, so that nodes share the words of locks. */
@@ -88,6 +91,12 @@ public final class HookedFabric implements Fabric {
    */
   public HookedFabric withTasksByHand() {
     byHand = true;
+    return this;
+  }
+
+  /** Lets protocols run that lose keys, as the simulator does. */
+  public HookedFabric withSimulated() {
+    simulated = true;
     return this;
   }
 
@@ -342,7 +351,7 @@ public final class HookedFabric implements Fabric {
         real.remoteProcessor(),
         real.fences(),
         true,
-        real.simulated());
+        simulated);
   }
 
   @Override

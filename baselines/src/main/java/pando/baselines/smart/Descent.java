@@ -140,6 +140,9 @@ final class Descent {
         context.counters.leafHits++;
         return End.LEAF;
       }
+      if (known != GlobalAddress.NULL && beginByReverse()) {
+        return End.OTHER;
+      }
       if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
         return End.NONE;
       }
@@ -163,6 +166,20 @@ final class Descent {
     }
     known = address;
     return LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
+  }
+
+  /** Returns whether the leaf of another key confirms the copy, which then stands for the node. */
+  private boolean beginByReverse() {
+    addresses[0] = copy.address;
+    indexes[0] = copy.index;
+    numbers[0] = context.held.number(copy.address);
+    if (!context.reverse.confirm(slotAddress(0))
+        || !context.copies.takeOld(copy, context.image(0))) {
+      return false;
+    }
+    frozen[0] = false;
+    levels = 1;
+    return true;
   }
 
   /** READs the node that a copy leads to, and goes on to it; returns whether it is on the path. */

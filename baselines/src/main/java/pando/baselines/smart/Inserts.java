@@ -145,7 +145,8 @@ final class Inserts {
   private boolean insertAt(int level, long slot, long before, long path, long value) {
     long place = newLeaf(GlobalAddress.server(slot), path, value);
     long after = Slot.leaf(KeyPath.byteAt(path, descent.depth(level)), place);
-    list.clear().write(place, context.newLeaf, LeafLayout.BYTES);
+    context.reverse.set(slot);
+    list.clear().write(place, context.newLeaf, server.leafBytes);
     if (!context.slotChanges.postAndSwap(list, level, slot, before, after, live(place))) {
       giveBack(place);
       return false;
@@ -181,7 +182,8 @@ final class Inserts {
       NodeLayout.setSlot(
           memory, context.newNode, 0, Slot.withByte(before, KeyPath.byteAt(other, depth)));
       NodeLayout.setSlot(memory, context.newNode, 1, Slot.leaf(KeyPath.byteAt(path, depth), place));
-      replacing.addBuilt(list.clear().write(place, context.newLeaf, LeafLayout.BYTES), 0, node);
+      context.reverse.set(node + NodeLayout.offset(1));
+      replacing.addBuilt(list.clear().write(place, context.newLeaf, server.leafBytes), 0, node);
       known = false;
       long after = Slot.node(Slot.byteOf(before), 0, node);
       long header = NodeLayout.header(memory, context.newNode);
@@ -189,6 +191,9 @@ final class Inserts {
       if (SlotChanges.areTogether(node, place)) {
         long liveHeader = NodeLayout.withLife(header, NodeLayout.LIVE);
         then.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
+      }
+      if (SlotChanges.areTogether(place, Slot.address(before))) {
+        context.reverse.addMove(then, before, node + NodeLayout.offset(0));
       }
       linked = context.slotChanges.postAndSwap(list, level, slot, before, after, then);
       known = true;
@@ -200,6 +205,9 @@ final class Inserts {
     if (!linked) {
       giveBack(place);
       return false;
+    }
+    if (!SlotChanges.areTogether(place, Slot.address(before))) {
+      context.reverse.move(before, node + NodeLayout.offset(0));
     }
     if (!SlotChanges.areTogether(node, place)) {
       replacing.makeLive(node, NodeLayout.header(memory, context.newNode));

@@ -11,6 +11,7 @@ import pando.fabric.memory.Words;
  *   8  value
  *  16  check     over key, value and counter
  *  24  state     owner 16 | life 2 | counter 46
+ *  32  reverse   only with check=reverse: {@link ReversePointers}
  * </pre>
  *
  * <p>The owner is the session that has locked the leaf, 0 if none has: compute server + 1 in 7
@@ -26,6 +27,9 @@ final class LeafLayout {
   /** Bytes of a leaf. */
   static final int BYTES = 32;
 
+  /** Bytes of a leaf with a reverse pointer. */
+  static final int REVERSED_BYTES = 40;
+
   /** Bytes of a leaf's place. */
   static final int PLACE_BYTES = 64;
 
@@ -33,6 +37,7 @@ final class LeafLayout {
   static final int VALUE = 8;
   static final int CHECK = 16;
   static final int STATE = 24;
+  static final int REVERSE = 32;
 
   /** Written, and maybe no slot leads to it yet. */
   static final int UNBORN = 0;

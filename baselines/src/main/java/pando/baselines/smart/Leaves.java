@@ -45,7 +45,7 @@ final class Leaves {
   /** Adds the READ of what was a leaf when a copy was made to a list. */
   VerbList addRead(VerbList list, long address) {
     number = context.held.number(address);
-    return list.read(address, leaf, LeafLayout.BYTES);
+    return list.read(address, leaf, context.server.leafBytes);
   }
 
   /** Returns whether what was READ last is a whole leaf that lives. */
@@ -97,6 +97,6 @@ final class Leaves {
 
   private void read(long address) {
     number = context.held.number(address);
-    worker.read(address, leaf, LeafLayout.BYTES);
+    worker.read(address, leaf, context.server.leafBytes);
   }
 }

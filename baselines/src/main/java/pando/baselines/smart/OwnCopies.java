@@ -63,8 +63,12 @@ final class OwnCopies {
 
   /** Takes a node from its copy, in place of a READ; returns whether that is current. */
   boolean take(Copy copy, long image) {
-    return server.owns(NodeLayout.prefix(copy.header), copy.depth())
-        && cache.copy(copy, memory, image, backoff);
+    return server.owns(NodeLayout.prefix(copy.header), copy.depth()) && takeOld(copy, image);
+  }
+
+  /** Takes a node from its copy, which may be old; returns whether it is still there. */
+  boolean takeOld(Copy copy, long image) {
+    return cache.copy(copy, memory, image, backoff);
   }
 
   private boolean isOwned(long image) {

@@ -214,7 +214,11 @@ final class Replacing {
   }
 
   private boolean swing(int level, long parent, long before, long after) {
-    return context.slotChanges.postAndSwap(list.clear(), level, parent, before, after);
+    if (!context.slotChanges.postAndSwap(list.clear(), level, parent, before, after)) {
+      return false;
+    }
+    context.reverse.move(after, parent);
+    return true;
   }
 
   private boolean swingToNode(int level, long parent, long before, long image, long place) {
@@ -235,6 +239,7 @@ final class Replacing {
       return false;
     }
     makeLive(place, NodeLayout.header(memory, built));
+    context.reverse.moveAll(built, place);
     return true;
   }
 

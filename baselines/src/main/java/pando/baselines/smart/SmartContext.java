@@ -41,6 +41,7 @@ final class SmartContext extends WorkerContext {
   /** The cache. */
   final OwnCopies copies;
 
+  final ReversePointers reverse;
   final Replacing replacing;
   final Descent descent;
   final SlotChanges slotChanges;
@@ -63,12 +64,13 @@ final class SmartContext extends WorkerContext {
   private SmartContext(SmartServer server, Fabric fabric, int session, boolean buries) {
     LocalMemory local = new LocalMemory();
     this.images = local.region((long) Descent.LEVELS_MAX * Reserve.LARGE_BYTES);
-    this.leaf = local.region(LeafLayout.BYTES);
-    this.newLeaf = local.region(LeafLayout.BYTES);
+    this.leaf = local.region(LeafLayout.REVERSED_BYTES);
+    this.newLeaf = local.region(LeafLayout.REVERSED_BYTES);
     this.newNode = local.region(Reserve.LARGE_BYTES);
     this.words = local.region(8 * Long.BYTES);
     this.results = local.region(RESULTS * Long.BYTES);
     long slotWord = local.region(Long.BYTES);
+    long reverseWords = local.region(NodeLayout.BYTES_MAX);
     long collected = LeafCollector.region(local);
     super(fabric, local);
     this.server = server;
@@ -78,6 +80,7 @@ final class SmartContext extends WorkerContext {
     this.held = new HeldPlaces(server.placeLocks, worker, words + 7 * Long.BYTES);
     this.copies = new OwnCopies(this);
     this.locks = new LeafLocks(this);
+    this.reverse = new ReversePointers(this, reverseWords);
     this.replacing = new Replacing(this);
     this.descent = new Descent(this);
     this.slotChanges = new SlotChanges(this, slotWord);

@@ -62,7 +62,7 @@ final class SmartLoader implements Loader {
 
   SmartLoader(SmartServer server, Fabric fabric) {
     this.server = server;
-    long leaves = (long) LEAVES_TO_A_LIST * LeafLayout.BYTES;
+    long leaves = (long) LEAVES_TO_A_LIST * LeafLayout.REVERSED_BYTES;
     this.message = Reserve.LARGE_BYTES + leaves;
     this.registered = fabric.register(message + Worker.CALL_BYTES_MAX);
     this.worker = Workers.open(fabric, registered);
@@ -136,12 +136,12 @@ final class SmartLoader implements Loader {
   }
 
   private long leaf(long key, long value) {
-    long at = Reserve.LARGE_BYTES + (long) list.size() * LeafLayout.BYTES;
+    long at = Reserve.LARGE_BYTES + (long) list.size() * LeafLayout.REVERSED_BYTES;
     long place = server.space.allocateLeaf(worker, message, servers[open - 1]);
     allocated(place | 1);
     long counter = worker.random().nextLong();
     LeafLayout.set(memory, at, key, value, LeafLayout.state(0, LeafLayout.LIVE, counter));
-    list.write(place, at, LeafLayout.BYTES);
+    list.write(place, at, server.leafBytes);
     if (list.size() == LEAVES_TO_A_LIST) {
       writeLeaves();
     }

@@ -32,6 +32,13 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
           Reserve.STEPS,
           "what an inner node takes of the pool: whole is room for 256 slots, as published; steps"
               + " is 64, 192 or 2,112 bytes");
+  private static final Setting CHECK =
+      Setting.choice(
+          "check",
+          SmartCheck.LIFE,
+          "what shows that an old copy is right: life is the life of the leaf to which it leads;"
+              + " reverse is the leaf's reverse pointer, as published, which loses keys and runs in"
+              + " the simulator alone");
   private static final Setting DELEGATION =
       Setting.flag(
           "delegation", "on", "let sessions of a compute server that read a key share one READ");
@@ -56,6 +63,7 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
               List.of(
                   PARTITIONED,
                   RESERVE,
+                  CHECK,
                   DELEGATION,
                   COMBINING,
                   FIFO_PARTS,
@@ -119,6 +127,11 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   /** Returns how much of the pool an inner node takes. */
   Reserve reserve() {
     return settings().choice(RESERVE, Reserve.class);
+  }
+
+  /** Returns how an operation finds out whether what an old copy leads to is right. */
+  public SmartCheck copyCheck() {
+    return settings().choice(CHECK, SmartCheck.class);
   }
 
   /** Returns whether sessions of a compute server that read a key share one READ. */

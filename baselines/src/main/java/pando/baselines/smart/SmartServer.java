@@ -29,6 +29,12 @@ final class SmartServer extends HostedServer {
   final boolean partitioned;
   final Reserve reserve;
 
+  /** How an operation finds out whether what an old copy leads to is right. */
+  final SmartCheck check;
+
+  /** Bytes of a leaf that are READ and WRITTEN. */
+  final int leafBytes;
+
   /** Whether a READ or WRITE of an aligned line of 64 bytes is atomic; if not, of a word alone. */
   final boolean landsByLine;
 
@@ -58,6 +64,9 @@ final class SmartServer extends HostedServer {
     this.options = options;
     this.partitioned = options.isPartitioned();
     this.reserve = options.reserve();
+    this.check = options.copyCheck().on(fabric);
+    this.leafBytes =
+        check == SmartCheck.REVERSE ? LeafLayout.REVERSED_BYTES : LeafLayout.BYTES;
     this.landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.PLACE_BYTES;
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
     this.placeLocks = new PlaceLocks(partitioned);
@@ -74,6 +83,7 @@ final class SmartServer extends HostedServer {
    */
   static int system(SmartOptions options) {
     return SYSTEM
+        | (options.copyCheck() == SmartCheck.REVERSE ? 4 : 0)
         | (options.isPartitioned() ? 2 : 0)
         | (options.reserve() == Reserve.WHOLE ? 1 : 0);
   }

@@ -54,6 +54,10 @@ class SmartVerbsTest {
     "smart,    reserve=whole, INSERT,        1,     2,      1,       3",
     "smart,    reserve=steps, INSERT_BESIDE, 2,     3,      2,       4",
     "smart,    reserve=steps, REMOVE,        2,     1,      2,       3",
+    "smart,    check=reverse, GET_ABSENT,    1,     0,      0,       1",
+    "smart,    check=reverse, GET_BESIDE,    1,     0,      0,       1",
+    "smart,    check=reverse, INSERT,        1,     2,      1,       3",
+    "smart,    check=reverse, INSERT_BESIDE, 1,     4,      2,       3",
     "p-smart,  reserve=steps, PUT_SAME,      1,     0,      0,       1",
   })
   void shouldCost(
@@ -73,7 +77,7 @@ class SmartVerbsTest {
         model.put(key(group, number), number);
       }
     }
-    try (Fabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand();
+    try (Fabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand().withSimulated();
         SmartIndex index = SmartIndex.create(fabric, options);
         Session session = index.session()) {
       index.bulkLoad(Entries.of(model), 1);
