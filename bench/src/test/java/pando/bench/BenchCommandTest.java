@@ -217,7 +217,7 @@ final class BenchCommandTest extends CommandFixture {
     assertThat(out.toString())
         .containsOnlyOnce("20,000 records")
         .contains("smart over local", "p-smart over local", "emt-d over local")
-        .containsPattern("\\n *read-only +emt-d +")
+        .containsPattern("Per operation:(?s:.*)\\n *read-only +emt-d +")
         .contains("The pool of smart at", "The pool of p-smart at", "The pool of emt-d at");
   }
 
