@@ -6,7 +6,9 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +32,6 @@ import pando.bench.workload.Workload;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.CardOption;
 import pando.cli.option.Choices;
-import pando.cli.option.ChosenIndex;
 import pando.cli.option.GivenOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.HttpOption;
@@ -52,7 +53,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures an index, and the peers that it is compared with. */
+/** Measures indexes, and the peers that they are compared with. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 @Command(
     name = "bench",
@@ -81,7 +82,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   @Mixin private LoadOptions loadOptions;
   @Mixin private DrawOptions drawOptions;
   @Mixin private PlanOptions planOptions;
-  @Mixin private ChosenIndex chosenIndex;
+  @Mixin private ChosenIndexes chosenIndexes;
   @Mixin private ServerOptions serverOptions;
   @Mixin private SettingOptions settingOptions;
 
@@ -153,31 +154,35 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   /** The index that was loaded last. */
   private @Nullable RangeIndex index;
 
-  /** Its pool at the end of the last workload. */
-  private @Nullable PoolSpace space;
+  /** The pool of each index, by its name, at the end of the last workload. */
+  private final Map<String, PoolSpace> spaces = new LinkedHashMap<>();
 
   @Override
   public Integer call() throws IOException {
     Plan plan = planOptions.plan(workloads, loadOptions, drawOptions);
-    IndexOptions options =
-        chosenIndex.options(serverOptions, settingOptions, plan.recordsToCache());
-    check(plan, options);
-    Setup setup =
-        new Setup(
-            options.system(),
-            fabric.toString(),
-            options.computeServers(),
-            memoryServers(),
-            options.cacheBytes());
+    List<IndexOptions> indexes =
+        chosenIndexes.options(serverOptions, settingOptions, plan.recordsToCache());
+    check(plan, indexes.getFirst().computeServers());
     try (PandoHttp http = httpOption.open()) {
-      introduce(plan, setup, http);
-      measure(setup, plan, inserts -> loadIndex(plan, options, inserts, http));
+      introduce(plan, indexes.stream().map(this::setup).toList(), http);
+      for (IndexOptions options : indexes) {
+        measure(setup(options), plan, inserts -> loadIndex(plan, options, inserts, http));
+      }
       for (BenchChoices.Peer peer : peers) {
         measurePeer(peer, plan);
       }
     }
     report(plan);
     return CommandLine.ExitCode.OK;
+  }
+
+  private Setup setup(IndexOptions options) {
+    return new Setup(
+        options.system(),
+        fabric.toString(),
+        options.computeServers(),
+        memoryServers(),
+        options.cacheBytes());
   }
 
   private int memoryServers() {
@@ -200,12 +205,12 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     return computeProcesses == null ? COMPUTE_PROCESSES : computeProcesses;
   }
 
-  private void check(Plan plan, IndexOptions options) {
+  private void check(Plan plan, int computeServers) {
     jsonOption.check();
     httpOption.check();
     cardOption.check(fabric);
     checkTcp();
-    checkProcesses(plan, options);
+    checkProcesses(plan, computeServers);
     boolean noPeer = peers.equals(List.of(BenchChoices.Peer.NONE));
     Ranges.check(spec, "--lanes", plan.lanes() == 0 || noPeer, plan.lanes(), "not with --peer");
     if (peers.contains(BenchChoices.Peer.SKIPLIST)
@@ -228,12 +233,13 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         addresses,
         "as many as --memory-server names");
     // The memory servers are not started anew for a second load.
+    chosenIndexes.checkSingle("with --memory-server");
     List<Workload> all = workloads.list();
     boolean oneLoad = all.stream().limit(all.size() - 1L).noneMatch(Workload::inserts);
     Ranges.check(spec, "--workload", oneLoad, all, "with --memory-server only the last may insert");
   }
 
-  private void checkProcesses(Plan plan, IndexOptions options) {
+  private void checkProcesses(Plan plan, int computeServers) {
     if (isHere()) {
       Ranges.check(
           spec,
@@ -244,7 +250,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       return;
     }
     // Each compute process needs at least one compute server and one thread.
-    int most = Math.min(options.computeServers(), plan.threads());
+    int most = Math.min(computeServers, plan.threads());
     Ranges.check(spec, "--compute-processes", computeProcesses(), 1, most);
     String needed = "only where all compute servers are in this process";
     Ranges.check(spec, "--http", !httpOption.isGiven(), fabric, needed);
@@ -269,7 +275,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     }
   }
 
-  private void introduce(Plan plan, Setup setup, @Nullable PandoHttp http) {
+  private void introduce(Plan plan, List<Setup> setups, @Nullable PandoHttp http) {
     PrintWriter out = spec.commandLine().getOut();
     boolean isUniform = plan.distribution() == Distribution.UNIFORM;
     out.printf(
@@ -280,16 +286,18 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         plan.distribution(),
         isUniform ? "" : " " + plan.theta(),
         plan.seed());
-    out.printf(
-        "%s over %s: %d compute servers with %s of cache each, %d memory servers, %s%n",
-        setup.index(),
-        setup.fabric(),
-        setup.computeServers(),
-        Numbers.size(setup.cacheBytesPerServer()),
-        setup.memoryServers(),
-        plan.lanes() == 0
-            ? plan.threads() + " threads"
-            : plan.threads() + " sessions in " + plan.lanes() + " lanes");
+    for (Setup setup : setups) {
+      out.printf(
+          "%s over %s: %d compute servers with %s of cache each, %d memory servers, %s%n",
+          setup.index(),
+          setup.fabric(),
+          setup.computeServers(),
+          Numbers.size(setup.cacheBytesPerServer()),
+          setup.memoryServers(),
+          plan.lanes() == 0
+              ? plan.threads() + " threads"
+              : plan.threads() + " sessions in " + plan.lanes() + " lanes");
+    }
     if (http != null) {
       out.printf("live page at %s%n", http.uri());
     }
@@ -327,7 +335,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   public void onResult(Result result) throws IOException {
     results.add(result);
     if (stat && index != null && !index.isClosed()) {
-      space = index.space();
+      spaces.put(result.setup().index(), index.space());
     }
     Path json = jsonOption.file();
     if (json != null) {
@@ -370,12 +378,14 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   private Testbed loadInProcesses(Plan plan, IndexOptions options, long bytes) throws IOException {
     if (addresses.isEmpty()) {
       return ProcessTestbed.start(
-          ownMemoryServers(options, bytes), computeProcesses(), childArguments());
+          ownMemoryServers(options, bytes), computeProcesses(), childArguments(options));
     }
     // What is wrong with the addresses is said once, by this process.
     attach(plan).close();
     return ProcessTestbed.attach(
-        addresses.stream().map(HostPort::text).toList(), computeProcesses(), childArguments());
+        addresses.stream().map(HostPort::text).toList(),
+        computeProcesses(),
+        childArguments(options));
   }
 
   /** Returns the options of the memory servers that this benchmark starts. */
@@ -410,10 +420,14 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     return PoolSize.bytes(plan.records(), inserts, plan.fill());
   }
 
-  /** Returns the given options that compute processes take as well. */
-  private List<String> childArguments() {
+  /** Returns the index, and the given options that compute processes take as well. */
+  private List<String> childArguments(IndexOptions options) {
     CommandSpec child = CommandSpec.forAnnotatedObject(new BenchServersCommand());
-    return GivenOptions.arguments(spec, name -> child.findOption(name) != null);
+    List<String> arguments = new ArrayList<>(List.of(ChosenIndexes.NAME + "=" + options.system()));
+    arguments.addAll(
+        GivenOptions.arguments(
+            spec, name -> !name.equals(ChosenIndexes.NAME) && child.findOption(name) != null));
+    return arguments;
   }
 
   private void report(Plan plan) {
@@ -426,9 +440,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
     if (results.stream().anyMatch(result -> result.measurement().operations < plan.operations())) {
       out.println("Some workloads were ended early, after the time that --seconds sets.");
     }
-    if (space != null) {
-      out.printf("%nThe pool at the end of the last workload:%n%s", SpaceTable.of(space));
-    }
+    spaces.forEach((system, space) ->
+        out.printf(
+            "%nThe pool of %s at the end of the last workload:%n%s", system, SpaceTable.of(space)));
     out.flush();
   }
 }

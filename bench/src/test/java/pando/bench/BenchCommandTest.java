@@ -188,6 +188,40 @@ final class BenchCommandTest extends CommandFixture {
   }
 
   @Test
+  void shouldMeasureSeveralIndexesOneAfterTheOther() throws IOException {
+    Path json = directory.resolve("several-indexes.json");
+    int status =
+        execute(
+            "bench",
+            "--index=smart,p-smart,emt-d",
+            "--workload=read-only,insert-intensive",
+            "--records=20K",
+            "--operations=10K",
+            "--warmup=1K",
+            "--cache=128KiB",
+            "--peer=btree",
+            "--stat",
+            "--json=" + json);
+    assertThat(status).as(err.toString()).isZero();
+    assertThat(objects(json))
+        .extracting(run -> run.get("index") + " " + run.get("workload"))
+        .containsExactly(
+            "smart read-only",
+            "smart insert-intensive",
+            "p-smart read-only",
+            "p-smart insert-intensive",
+            "emt-d read-only",
+            "emt-d insert-intensive",
+            "btree read-only",
+            "btree insert-intensive");
+    assertThat(out.toString())
+        .containsOnlyOnce("20,000 records")
+        .contains("smart over local", "p-smart over local", "emt-d over local")
+        .containsPattern("Per operation:(?s:.*)\\n *read-only +emt-d +")
+        .contains("The pool of smart at", "The pool of p-smart at", "The pool of emt-d at");
+  }
+
+  @Test
   void shouldLookUpSeveralKeysAtATime() throws IOException {
     Path json = directory.resolve("several.json");
     int status =
@@ -229,15 +263,17 @@ final class BenchCommandTest extends CommandFixture {
     int status =
         pando.execute(
             "bench",
+            "--index=orca,dex",
             "--http=0",
             "--workload=read-only,read-intensive",
             "--records=1000",
             "--operations=1000",
             "--warmup=100");
     assertThat(status).as(progress.toString()).isZero();
-    assertThat(looks).hasSize(2);
+    assertThat(looks).hasSize(4);
     assertThat(looks.getFirst()).contains("\npando_ops_total 1100.0\n", "system=\"orca\"");
-    assertThat(looks.getLast()).contains("\npando_ops_total 2200.0\n");
+    assertThat(looks.get(1)).contains("\npando_ops_total 2200.0\n", "system=\"orca\"");
+    assertThat(looks.getLast()).contains("\npando_ops_total 4400.0\n", "system=\"dex\"");
   }
 
   private String metrics() {

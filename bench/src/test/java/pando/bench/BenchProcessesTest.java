@@ -34,6 +34,7 @@ final class BenchProcessesTest extends CommandFixture {
     int status =
         execute(
             "bench",
+            "--index=orca,smart",
             "--fabric=" + fabric,
             "--memory-servers=2",
             "--compute-servers=2",
@@ -45,7 +46,9 @@ final class BenchProcessesTest extends CommandFixture {
             "--json=" + json);
     assertThat(status).as(err.toString()).isZero();
     assertThat(out.toString()).contains("over " + fabric, "2 memory servers");
-    assertThat(objects(json)).hasSize(2);
+    assertThat(objects(json))
+        .extracting(run -> run.get("index"))
+        .containsExactly("orca", "orca", "smart", "smart");
   }
 
   @ParameterizedTest

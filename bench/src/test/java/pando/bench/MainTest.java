@@ -65,6 +65,16 @@ final class MainTest extends CommandFixture {
         "pando bench --fill 1.1                           | --fill is out of range: value=1.1",
         "pando bench --fill x                             | 'x'",
         "pando bench --index btree                        | 'btree' is not one of dex",
+        "pando bench --index dex,btree                    | 'btree' is not one of dex",
+        "pando bench --index ,                            | --index is out of range: value=[], at"
+            + " least one",
+        "pando bench --index dex,orca,dex                 | --index is out of range: value=[dex,"
+            + " orca, dex], each once",
+        "pando bench --index orca,dex --set counts=1      | --index dex has no such setting:"
+            + " name=counts, systems that have it=orca",
+        "pando bench --index orca,dex --fabric tcp --workload read-only --memory-server 127.0.0.1:1"
+            + " | --index is out of range: value=[orca, dex], with --memory-server only one",
+        "pando churn --index orca,dex                     | 'orca,dex' is not one of",
         "pando bench --fabric rdma                        | 'rdma' is not one of local, shm, tcp,"
             + " verbs",
         "pando bench --workload read-mostly               | 'read-mostly' is not one of read-only",

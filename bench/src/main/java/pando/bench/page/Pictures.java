@@ -53,9 +53,11 @@ public final class Pictures {
   }
 
   private static String systems(FigureResult result, Theme theme) {
+    long systems =
+        marks(result, "Mops").stream().filter(mark -> mark.group().equals(LOOKUPS)).count();
     return picture(
-        "Eight systems, %s records, 108 clients, caches of 8 %%, in virtual time"
-            .formatted(Numbers.quantity(result.records())),
+        "%d systems, %s records, 108 clients, caches of 8 %%, in virtual time"
+            .formatted(systems, Numbers.quantity(result.records())),
         List.of(
             bars(result, "Mops", "million operations a second (more is better)"),
             bars(result, "bytes", "bytes an operation over the network (less is better)")),

@@ -9,12 +9,12 @@ import pando.cli.text.Numbers;
 /**
  * Results as two tables: speed, and cost. Keys are named where they are not uniform.
  *
- * @param results of an index, and of its peers
+ * @param results of indexes, and of their peers
  */
 public record ResultsTable(List<Result> results) {
   /** Returns throughput and latencies, and ratios to the peers. */
   public String speed() {
-    Columns<Result> columns = columns().label("index", result -> result.setup().index()).megaOps();
+    Columns<Result> columns = columns().megaOps();
     results.stream()
         .map(Result::setup)
         .filter(Setup::isPeer)
@@ -30,7 +30,7 @@ public record ResultsTable(List<Result> results) {
         .table(results);
   }
 
-  /** Returns verbs, bytes and cache hits of the index per operation, and memory per record. */
+  /** Returns verbs, bytes and cache hits of each index per operation, and memory per record. */
   public String cost() {
     return columns()
         .verbs()
@@ -42,9 +42,10 @@ public record ResultsTable(List<Result> results) {
     Columns<Result> columns =
         new Columns<>(Result::measurement)
             .label("workload", result -> result.workload().toString());
-    return results.stream().anyMatch(result -> result.plan().keys() != KeySet.UNIFORM)
-        ? columns.label("keys", result -> result.plan().keys().toString())
-        : columns;
+    if (results.stream().anyMatch(result -> result.plan().keys() != KeySet.UNIFORM)) {
+      columns.label("keys", result -> result.plan().keys().toString());
+    }
+    return columns.label("index", result -> result.setup().index());
   }
 
   private String ratio(Result result, String peer) {

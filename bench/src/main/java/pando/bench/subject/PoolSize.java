@@ -7,6 +7,9 @@ public final class PoolSize {
   /** Factor for inner nodes, headers and rounding. */
   private static final double OVERHEAD = 1.15;
 
+  /** What a loaded record may take where nodes do not fill as leaves of a B-tree do: in SMART. */
+  private static final double LOADED_BYTES_MIN = 160;
+
   /**
    * Factor for inserted records: splits leave nodes half full, and new records may split all old
    * nodes.
@@ -26,7 +29,7 @@ public final class PoolSize {
 
   /** Returns the maximum size of all nodes in bytes. */
   public static long bytes(long records, long inserts, double fill) {
-    double loaded = records * RECORD_BYTES / fill * OVERHEAD;
+    double loaded = records * Math.max(RECORD_BYTES / fill * OVERHEAD, LOADED_BYTES_MIN);
     double inserted = (double) inserts * RECORD_BYTES * INSERT_FACTOR;
     return (long) (loaded + inserted) + CHUNKS_MIN * CHUNK_BYTES;
   }

@@ -27,6 +27,12 @@ public final class ChosenIndex {
 
   /** Returns the settings of the index on so many records, checked. */
   public IndexOptions options(ServerOptions servers, SettingOptions settings, long records) {
+    return options(index, servers, settings, records);
+  }
+
+  /** Returns the settings of an index on so many records, checked. */
+  public static IndexOptions options(
+      IndexSystem index, ServerOptions servers, SettingOptions settings, long records) {
     return settings.index(
         index.defaults(),
         servers.computeServers(ServerOptions.COMPUTE_SERVERS),
