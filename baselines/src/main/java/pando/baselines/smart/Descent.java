@@ -24,8 +24,8 @@ import pando.index.bugs.PlantedBug;
  * the copy's id, is live and is not frozen. For then, since the copy was made, its place has been
  * no other node's, and is none's before the operation ends: so its slots are of one node, though
  * they were not READ at one moment. The slots are followed down: what a slot leads to that was READ
- * now is in the tree. A leaf to which the copy led, and which was live when it was READ, is not READ
- * again if its slot still leads there: its place is no other leaf's before the operation ends.
+ * now is in the tree. A leaf to which the copy led, and which was live when it was READ, is not
+ * READ again if its slot still leads there: its place is no other leaf's before the operation ends.
  *
  * <p>A node that turns out to be frozen is {@linkplain Replacing replaced} before the descent goes
  * on; one that is linked, and not live yet, is made live. Where a frozen node cannot be replaced,
@@ -241,9 +241,7 @@ final class Descent {
   /** Returns whether the first node is live and can be changed. */
   private boolean canBegin(long header) {
     frozen[0] = NodeLayout.isFrozen(memory, context.image(0));
-    return NodeLayout.life(header) == NodeLayout.LIVE
-        && NodeLayout.isLegal(header)
-        && !frozen[0];
+    return NodeLayout.life(header) == NodeLayout.LIVE && NodeLayout.isLegal(header) && !frozen[0];
   }
 
   /** Returns whether the copy leads to a leaf that one list reaches together with the node. */

@@ -13,8 +13,8 @@ import pando.fabric.memory.Words;
  * <p><b>How that loses keys.</b> An insert puts a new node between a slot and its leaf, and changes
  * the reverse pointer afterwards. In between, the new key is in the tree, and a reader with an old
  * copy still finds that the leaf confirms it, and answers that the new key is absent. An update
- * writes the leaf as it was READ, with the reverse pointer of that time. If the leaf has got another
- * slot meanwhile, old copies are believed again, until they are evicted.
+ * writes the leaf as it was READ, with the reverse pointer of that time. If the leaf has got
+ * another slot meanwhile, old copies are believed again, until they are evicted.
  */
 final class ReversePointers {
   private final boolean on;

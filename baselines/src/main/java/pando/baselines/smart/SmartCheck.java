@@ -11,9 +11,10 @@ public enum SmartCheck {
    */
   LIFE,
   /**
-   * As published: a leaf has a reverse pointer, the address of its slot. If that is the slot through
-   * which it was reached, the copy is right, even where it says that a key is absent, or where the
-   * tree is changed. Saves a round trip, and loses keys. Only in the simulator, to show that.
+   * As published: a leaf has a reverse pointer, the address of its slot. If that is the slot
+   * through which it was reached, the copy is right, even where it says that a key is absent, or
+   * where the tree is changed. Saves a round trip, and loses keys. Only in the simulator, to show
+   * that.
    */
   REVERSE;
 

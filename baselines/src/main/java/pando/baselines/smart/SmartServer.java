@@ -65,8 +65,7 @@ final class SmartServer extends HostedServer {
     this.partitioned = options.isPartitioned();
     this.reserve = options.reserve();
     this.check = options.copyCheck().on(fabric);
-    this.leafBytes =
-        check == SmartCheck.REVERSE ? LeafLayout.REVERSED_BYTES : LeafLayout.BYTES;
+    this.leafBytes = check == SmartCheck.REVERSE ? LeafLayout.REVERSED_BYTES : LeafLayout.BYTES;
     this.landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.PLACE_BYTES;
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
     this.placeLocks = new PlaceLocks(partitioned);

@@ -32,7 +32,8 @@ final class Updates {
     long next = LeafLayout.state(0, LeafLayout.LIVE, LeafLayout.counter(state) + 1);
     LeafLayout.set(memory, leaf, key, value, next);
     if (context.server.landsByLine) {
-      worker.write(address + LeafLayout.VALUE, leaf + LeafLayout.VALUE, leafBytes - LeafLayout.VALUE);
+      worker.write(
+          address + LeafLayout.VALUE, leaf + LeafLayout.VALUE, leafBytes - LeafLayout.VALUE);
     } else {
       int words = LeafLayout.STATE - LeafLayout.VALUE;
       list.clear().write(address + LeafLayout.VALUE, leaf + LeafLayout.VALUE, words);

@@ -77,7 +77,8 @@ class SmartVerbsTest {
         model.put(key(group, number), number);
       }
     }
-    try (Fabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand().withSimulated();
+    try (Fabric fabric =
+            new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand().withSimulated();
         SmartIndex index = SmartIndex.create(fabric, options);
         Session session = index.session()) {
       index.bulkLoad(Entries.of(model), 1);
