@@ -311,7 +311,9 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
               inserts -> LocalTestbed.load(SkipListSubject.shuffled(plan.seed()), plan);
           case SKIPLIST_SORTED -> inserts -> LocalTestbed.load(SkipListSubject.sorted(), plan);
           case BTREE ->
-              inserts -> LocalTestbed.load(new BTreeSubject(poolBytes(plan, inserts)), plan);
+              inserts ->
+                  LocalTestbed.load(
+                      new BTreeSubject(PoolSize.bytes(plan.records(), inserts, plan.fill())), plan);
           case NONE -> null;
         };
     if (source != null) {
@@ -352,7 +354,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private Testbed loadIndex(Plan plan, IndexOptions options, long inserts, @Nullable PandoHttp http)
       throws IOException {
-    long bytes = poolBytes(plan, inserts);
+    long bytes = PoolSize.of(options, plan.records(), inserts, plan.fill());
     try {
       return isHere()
           ? loadHere(plan, options, bytes, http)
@@ -414,10 +416,6 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
 
   private Fabric attach(Plan plan) {
     return cardOption.attach(fabric, addresses, plan.seed(), authenticationOptions.tcp());
-  }
-
-  private static long poolBytes(Plan plan, long inserts) {
-    return PoolSize.bytes(plan.records(), inserts, plan.fill());
   }
 
   /** Returns the index, and the given options that compute processes take as well. */

@@ -24,6 +24,7 @@ import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
+import pando.index.IndexOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteOptions;
 import picocli.CommandLine;
@@ -134,10 +135,11 @@ final class ChurnCommand implements Callable<Integer> {
 
   private IndexSubject open() {
     long records = records();
+    IndexOptions index = chosenIndex.options(serverOptions, settingOptions, records);
     return IndexSubject.openLocal(
-        chosenIndex.options(serverOptions, settingOptions, records),
+        index,
         serverOptions.memoryServers(MEMORY_SERVERS),
-        PoolSize.bytes(records, churned, loadOptions.fill()),
+        PoolSize.of(index, records, churned, loadOptions.fill()),
         loadOptions.seed());
   }
 

@@ -63,6 +63,14 @@ public interface IndexOptions extends ServedOptions {
   long cacheBytesMin();
 
   /**
+   * Returns the most that a loaded record takes of the pool, in bytes, where that is more than in
+   * the leaves of a B+-tree; else 0.
+   */
+  default int recordBytesMax() {
+    return 0;
+  }
+
+  /**
    * Makes an empty index in a pool that has none, with all its compute servers in this process.
    *
    * @throws IllegalStateException if the pool holds an index already

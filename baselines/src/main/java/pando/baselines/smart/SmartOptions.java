@@ -24,6 +24,11 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   /** Processor time of an operation, in nanoseconds, as for Sherman: it searches its cache. */
   private static final int OPERATION_NANOS = 2_500;
 
+  /** Bytes of a leaf, and of its share of inner nodes where these have few children. */
+  private static final int RECORD_BYTES_MAX = 160;
+
+  private static final int WHOLE_RECORD_BYTES_MAX = 800;
+
   private static final Setting PARTITIONED =
       Setting.flag("partitioned", "off", "let one compute server alone serve a key, as in DEX");
   private static final Setting RESERVE =
@@ -106,6 +111,11 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   @Override
   public long cacheBytesMin() {
     return PathCache.bytesMin(pinnedDepth());
+  }
+
+  @Override
+  public int recordBytesMax() {
+    return reserve() == Reserve.WHOLE ? WHOLE_RECORD_BYTES_MAX : RECORD_BYTES_MAX;
   }
 
   @Override

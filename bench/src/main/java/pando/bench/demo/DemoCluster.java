@@ -29,7 +29,7 @@ final class DemoCluster implements AutoCloseable {
   /** Starts a cluster and loads ranges. */
   static DemoCluster load(IndexOptions options, SortedMap<Long, Long> ranges) {
     IndexOptions four = options.withComputeServers(COMPUTE_SERVERS);
-    long bytes = PoolSize.bytes(ranges.size(), 0, FILL);
+    long bytes = PoolSize.of(four, ranges.size(), 0, FILL);
     IndexSubject cluster = IndexSubject.openLocal(four, MEMORY_SERVERS, bytes, SEED);
     cluster.load(new MapEntries(ranges), FILL);
     return new DemoCluster(cluster, four);

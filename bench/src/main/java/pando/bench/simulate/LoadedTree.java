@@ -76,7 +76,8 @@ public final class LoadedTree implements AutoCloseable {
     long insertsMax = (long) (plan.workload().insertShare() * operations);
     return PoolSize.bytesPerServer(
         PoolSize.withKeys(
-            PoolSize.bytes(sim.records(), insertsMax, plan.fill()), plan.index().keyBytes()),
+            PoolSize.of(plan.index(), sim.records(), insertsMax, plan.fill()),
+            plan.index().keyBytes()),
         sim.cluster().pool().memoryServers(),
         sim.cluster().computeServers());
   }

@@ -1,14 +1,13 @@
 package pando.bench.subject;
 
+import pando.index.IndexOptions;
+
 /** The size of the pool that a run needs. Generous, as unused memory usually costs nothing. */
 public final class PoolSize {
   private static final int RECORD_BYTES = 2 * Long.BYTES;
 
   /** Factor for inner nodes, headers and rounding. */
   private static final double OVERHEAD = 1.15;
-
-  /** What a loaded record may take where nodes do not fill as leaves of a B-tree do: in SMART. */
-  private static final double LOADED_BYTES_MIN = 160;
 
   /**
    * Factor for inserted records: splits leave nodes half full, and new records may split all old
@@ -27,9 +26,15 @@ public final class PoolSize {
 
   private PoolSize() {}
 
-  /** Returns the maximum size of all nodes in bytes. */
+  /** Returns the maximum size of all nodes of an index in bytes. */
+  public static long of(IndexOptions index, long records, long inserts, double fill) {
+    long most = records * index.recordBytesMax() + bytes(0, inserts, fill);
+    return Math.max(bytes(records, inserts, fill), most);
+  }
+
+  /** Returns the maximum size of all nodes of a B+-tree in bytes. */
   public static long bytes(long records, long inserts, double fill) {
-    double loaded = records * Math.max(RECORD_BYTES / fill * OVERHEAD, LOADED_BYTES_MIN);
+    double loaded = records * RECORD_BYTES / fill * OVERHEAD;
     double inserted = (double) inserts * RECORD_BYTES * INSERT_FACTOR;
     return (long) (loaded + inserted) + CHUNKS_MIN * CHUNK_BYTES;
   }
