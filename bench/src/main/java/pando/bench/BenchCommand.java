@@ -32,6 +32,7 @@ import pando.bench.workload.Workload;
 import pando.cli.option.AuthenticationOptions;
 import pando.cli.option.CardOption;
 import pando.cli.option.Choices;
+import pando.cli.option.ChosenIndex;
 import pando.cli.option.GivenOptions;
 import pando.cli.option.HostPort;
 import pando.cli.option.HttpOption;
@@ -171,8 +172,12 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
       for (BenchChoices.Peer peer : peers) {
         measurePeer(peer, plan);
       }
+    } finally {
+      // Where an index is refused, those before it were measured.
+      if (!results.isEmpty()) {
+        report(plan);
+      }
     }
-    report(plan);
     return CommandLine.ExitCode.OK;
   }
 
@@ -233,7 +238,7 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
         addresses,
         "as many as --memory-server names");
     // The memory servers are not started anew for a second load.
-    chosenIndexes.checkSingle("with --memory-server");
+    chosenIndexes.checkSingle();
     List<Workload> all = workloads.list();
     boolean oneLoad = all.stream().limit(all.size() - 1L).noneMatch(Workload::inserts);
     Ranges.check(spec, "--workload", oneLoad, all, "with --memory-server only the last may insert");
@@ -421,10 +426,10 @@ final class BenchCommand implements Callable<Integer>, Experiment.Listener {
   /** Returns the index, and the given options that compute processes take as well. */
   private List<String> childArguments(IndexOptions options) {
     CommandSpec child = CommandSpec.forAnnotatedObject(new BenchServersCommand());
-    List<String> arguments = new ArrayList<>(List.of(ChosenIndexes.NAME + "=" + options.system()));
+    List<String> arguments = new ArrayList<>(List.of(ChosenIndex.NAME + "=" + options.system()));
     arguments.addAll(
         GivenOptions.arguments(
-            spec, name -> !name.equals(ChosenIndexes.NAME) && child.findOption(name) != null));
+            spec, name -> !name.equals(ChosenIndex.NAME) && child.findOption(name) != null));
     return arguments;
   }
 

@@ -16,14 +16,11 @@ import picocli.CommandLine.Spec;
 /** The option that says which indexes are measured. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ChosenIndexes {
-  /** The name of the option. */
-  static final String NAME = "--index";
-
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
   @Option(
-      names = NAME,
+      names = ChosenIndex.NAME,
       paramLabel = "NAME",
       defaultValue = Systems.DEFAULT,
       split = ",",
@@ -40,17 +37,18 @@ final class ChosenIndexes {
    * Returns the settings of each index on so many records, checked, in the order to measure them.
    */
   List<IndexOptions> options(ServerOptions servers, SettingOptions settings, long records) {
-    Ranges.several(spec, NAME, indexes);
+    Ranges.several(spec, ChosenIndex.NAME, indexes);
     boolean isEachOnce = indexes.stream().distinct().count() == indexes.size();
-    Ranges.check(spec, NAME, isEachOnce, names(), "each once");
+    Ranges.check(spec, ChosenIndex.NAME, isEachOnce, names(), "each once");
     return indexes.stream()
         .map(index -> ChosenIndex.options(index, servers, settings, records))
         .toList();
   }
 
-  /** Checks that one index alone is chosen. */
-  void checkSingle(String where) {
-    Ranges.check(spec, NAME, indexes.size() == 1, names(), where + " only one");
+  /** Checks that one index alone is chosen, which {@code --memory-server} requires. */
+  void checkSingle() {
+    Ranges.check(
+        spec, ChosenIndex.NAME, indexes.size() == 1, names(), "with --memory-server only one");
   }
 
   private List<String> names() {

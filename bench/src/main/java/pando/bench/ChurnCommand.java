@@ -24,7 +24,6 @@ import pando.fabric.Fabric;
 import pando.fabric.local.LocalFabric;
 import pando.fabric.server.PoolOptions;
 import pando.index.IndexOptions;
-import pando.index.IndexOptions;
 import pando.index.Systems;
 import pando.index.bytes.ByteOptions;
 import picocli.CommandLine;

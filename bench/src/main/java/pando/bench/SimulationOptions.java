@@ -96,8 +96,8 @@ final class SimulationOptions {
       converter = BenchChoices.ValuesConverter.class,
       description = {
         "What updates write (default: ${DEFAULT-VALUE}):",
-        "changing: each update a new value.",
-        "same: all updates of a record one value, so that only the first changes it."
+        "changing: each update writes a new value.",
+        "same: all updates of a record write one value, so only the first changes it."
       })
   private Values values;
 

@@ -222,6 +222,24 @@ final class BenchCommandTest extends CommandFixture {
   }
 
   @Test
+  void shouldShowWhatWasMeasuredBeforeAnIndexIsRefused() {
+    int status =
+        execute(
+            "bench",
+            "--index=rolex,orca",
+            "--workload=read-only",
+            "--records=1M",
+            "--operations=1000",
+            "--warmup=100",
+            "--cache=40K");
+    assertThat(status).isEqualTo(2);
+    assertThat(err.toString()).contains("the cache is too small for the directory");
+    assertThat(out.toString())
+        .containsPattern("Per operation:(?s:.*)\\n *read-only +rolex ")
+        .doesNotContainPattern("\\n *read-only +orca ");
+  }
+
+  @Test
   void shouldLookUpSeveralKeysAtATime() throws IOException {
     Path json = directory.resolve("several.json");
     int status =

@@ -218,7 +218,7 @@ final class SimulateCommandTest extends CommandFixture {
   @EnumSource
   void shouldSimulateEverySetOfKeys(KeySet set) throws IOException {
     Path json = directory.resolve("keys.json");
-    // New keys follow dense ones, so all are of the last partition.
+    // New keys follow dense ones, so only the last partition gets any, which simulate refuses.
     String inserting = set == KeySet.DENSE ? "" : ",insert-intensive,scan-intensive,ycsb-d";
     int status =
         execute(

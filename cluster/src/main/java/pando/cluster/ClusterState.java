@@ -52,7 +52,7 @@ public final class ClusterState {
       return new EntryWriter(KIND).number(number).word(epoch).bytes();
     }
 
-    /** Returns whether a compute server leads, since the start with an epoch. */
+    /** Returns whether this is a compute server, as started with an epoch. */
     boolean isOf(int server, long itsEpoch) {
       return number == server && epoch == itsEpoch;
     }
@@ -77,7 +77,7 @@ public final class ClusterState {
     return all;
   }
 
-  /** Returns the write of an entry: a change of the one with a version, or a new one for none. */
+  /** Returns the write of an entry: changes it if it has a version, creates it if not. */
   private static Write put(String path, Optional<Integer> version, byte[] bytes) {
     return version
         .<Write>map(found -> new Write.Set(path, found, bytes))
@@ -156,7 +156,7 @@ public final class ClusterState {
   }
 
   /**
-   * Has all servers start again, as the process that leads cannot complete the beginning of a
+   * Makes all servers start again, because the leader could not complete the beginning of a
    * generation. Does nothing if another process leads by now, or a generation has begun.
    */
   void giveGenerationUp(Leadership leadership) {
@@ -189,8 +189,8 @@ public final class ClusterState {
   }
 
   /**
-   * Lets no generation begin before a person asks for a rebuild. Does nothing if another process
-   * leads by now, or a generation has begun.
+   * Keeps generations from beginning until a person asks for a rebuild. Does nothing if another
+   * process leads by now, or a generation has begun.
    */
   void awaitRebuild(Versioned<Rebuild> choice, String why, Leadership leadership) {
     Write await = put(Folders.REBUILD, choice, Rebuild.awaited(why).encode());
@@ -261,8 +261,8 @@ public final class ClusterState {
   }
 
   /**
-   * Waits until a later generation than another one has begun, and returns it. Returns none when
-   * the time is over, or when a {@linkplain Rebuild#isAwaited person has to choose} first.
+   * Waits until a generation after a given one has begun, and returns it. Returns none when the
+   * time is over, or when a {@linkplain Rebuild#isAwaited person has to choose} first.
    *
    * @throws ClusterException if the thread is interrupted
    */
@@ -384,7 +384,8 @@ public final class ClusterState {
 
   /**
    * Announces a compute server again, if its number has no later epoch. The entry of the epoch gets
-   * a new version, so a process that has read the entry before cannot raise the epoch any more.
+   * a new version, so a process that has read the entry before cannot raise the epoch by what it
+   * has read.
    */
   boolean announceAgain(Member member, Versioned<Long> before) {
     return announce(member, before, before.value());

@@ -94,7 +94,7 @@ public final class HookedFabric implements Fabric {
     return this;
   }
 
-  /** Lets protocols run that lose keys, as the simulator does. */
+  /** Claims to be a simulator, so that protocols that lose keys may run. */
   public HookedFabric withSimulated() {
     simulated = true;
     return this;

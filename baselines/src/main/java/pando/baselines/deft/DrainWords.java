@@ -33,7 +33,10 @@ final class DrainWords extends WorkerContext {
   /** All memory servers. */
   static final int EVERYWHERE = 0xFFFF;
 
-  /** All memory servers, after nodes are mended that a lost process left half changed. */
+  /**
+   * All memory servers, once the burial has repaired the nodes that lost compute servers left half
+   * changed.
+   */
   static final int WITH_BURIAL = 0x1_FFFF;
 
   private static final long ASKED = Catalogue.DRAINS;

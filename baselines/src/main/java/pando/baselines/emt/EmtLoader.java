@@ -18,7 +18,7 @@ import pando.index.pool.Workers;
  * than two for each tree, the trees' ranges have equal widths instead.
  */
 final class EmtLoader implements Loader {
-  /** Leaves whose entries one CALL loads at the most. */
+  /** Most leaves whose entries one CALL loads. */
   private static final int LEAVES_TO_A_CALL = 80;
 
   private final EmtServer server;
@@ -29,7 +29,7 @@ final class EmtLoader implements Loader {
   private final Runnable loaded = this::setLoaded;
   private final long message;
 
-  /** Entries of a leaf. */
+  /** Most entries of a leaf. */
   private final int room;
 
   private final EntryBlocks entries = new EntryBlocks();

@@ -73,7 +73,7 @@ final class Descent {
   private long leafAddress;
 
   /** A live leaf that need not be READ again, {@link GlobalAddress#NULL} for none. */
-  private long known;
+  private long liveLeaf;
 
   /** Whether a node of the path is frozen, by level. */
   private final boolean[] frozen = new boolean[LEVELS_MAX];
@@ -132,40 +132,45 @@ final class Descent {
   private End tryToFind(long path, boolean now, int below) {
     levels = 0;
     full = null;
-    known = GlobalAddress.NULL;
-    boolean copied = server.cache.find(path, below, copy, backoff);
-    while (copied && !now) {
-      int kind = Slot.kind(copy.slot);
-      if (kind == Slot.LEAF && isAnswer(Slot.address(copy.slot), path)) {
-        context.counters.leafHits++;
-        return End.LEAF;
-      }
-      if (known != GlobalAddress.NULL && beginByReverse()) {
-        return End.OTHER;
-      }
-      if (kind != Slot.NODE && PlantedBug.SMART_ABSENT_FROM_COPY) {
-        return End.NONE;
-      }
-      if (kind != Slot.NODE || !copyChild(path)) {
-        break;
-      }
-    }
-    if (!copied) {
+    liveLeaf = GlobalAddress.NULL;
+    if (!server.cache.find(path, below, copy, backoff)) {
       beginAtRoot();
-    } else if (!beginByCopy(now)) {
-      return End.AGAIN;
+    } else {
+      End end = now ? End.AGAIN : followCopies(path);
+      if (end != End.AGAIN) {
+        return end;
+      }
+      if (!beginByCopy(now)) {
+        return End.AGAIN;
+      }
     }
     levels = 1;
     return goDown(path);
   }
 
-  private boolean isAnswer(long address, long path) {
-    leafAddress = address;
-    if (!leaves.readOnce(address) || !LeafLayout.isLive(memory, context.leaf)) {
-      return false;
+  /** Follows copies; returns where they end the descent, AGAIN if they cannot show that. */
+  private End followCopies(long path) {
+    while (Slot.kind(copy.slot) == Slot.NODE) {
+      if (!copyChild(path)) {
+        return End.AGAIN;
+      }
     }
-    known = address;
-    return LeafLayout.key(memory, context.leaf) == KeyPath.key(path);
+    End end = Slot.kind(copy.slot) == Slot.LEAF ? leafOfCopy(path) : End.AGAIN;
+    return end == End.AGAIN && PlantedBug.SMART_ABSENT_FROM_COPY ? End.NONE : end;
+  }
+
+  /** READs the leaf to which the copy leads; returns AGAIN if it shows nothing. */
+  private End leafOfCopy(long path) {
+    leafAddress = Slot.address(copy.slot);
+    if (!leaves.readOnce(leafAddress)) {
+      return End.AGAIN;
+    }
+    liveLeaf = leafAddress;
+    if (LeafLayout.key(memory, context.leaf) == KeyPath.key(path)) {
+      context.counters.leafHits++;
+      return End.LEAF;
+    }
+    return beginByReverse() ? End.OTHER : End.AGAIN;
   }
 
   /** Returns whether the leaf of another key confirms the copy, which then stands for the node. */
@@ -189,7 +194,7 @@ final class Descent {
     if (!server.places.isNodeAddress(address)) {
       return false;
     }
-    read(0, address, Slot.type(copy.slot));
+    read(0, address, Slot.nodeBytes(copy.slot));
     long header = NodeLayout.header(memory, image);
     int depth = NodeLayout.depth(header);
     if (!canBegin(header)
@@ -204,7 +209,7 @@ final class Descent {
 
   private void beginAtRoot() {
     context.checkPlace(server.root(), NodeLayout.BYTES_MAX);
-    read(0, server.root(), NodeLayout.FULL);
+    read(0, server.root(), NodeLayout.BYTES_MAX);
     long header = NodeLayout.header(memory, context.image(0));
     if (!canBegin(header) || NodeLayout.depth(header) != 0) {
       throw corrupt(server.root(), header, "no root");
@@ -228,7 +233,7 @@ final class Descent {
     if (withLeaf && leadsToLeafBeside()) {
       readWithLeaf();
     } else {
-      read(0, copy.address, copy.type());
+      read(0, copy.address, NodeLayout.bytes(copy.type()));
     }
     long header = NodeLayout.header(memory, image);
     if (!canBegin(header) || !isOfCopy(image, header)) {
@@ -240,7 +245,6 @@ final class Descent {
 
   /** Returns whether the first node is live and can be changed. */
   private boolean canBegin(long header) {
-    frozen[0] = NodeLayout.isFrozen(memory, context.image(0));
     return NodeLayout.life(header) == NodeLayout.LIVE && NodeLayout.isLegal(header) && !frozen[0];
   }
 
@@ -258,11 +262,12 @@ final class Descent {
     long address = Slot.address(copy.slot);
     context.counters.innerReads++;
     context.counters.leafMisses++;
-    list.clear().read(copy.address, context.image(0), NodeLayout.bytes(copy.type()));
+    int bytes = NodeLayout.bytes(copy.type());
+    list.clear().read(copy.address, context.image(0), bytes);
     worker.post(leaves.addRead(list, address));
-    readRest(0, NodeLayout.bytes(copy.type()));
-    if (leaves.isLive()) {
-      known = address;
+    complete(0, bytes);
+    if (leaves.isWholeAndLive()) {
+      liveLeaf = address;
     }
   }
 
@@ -313,7 +318,7 @@ final class Descent {
 
   private End leaf(long path, int depth, long address) {
     leafAddress = address;
-    if (address != known) {
+    if (address != liveLeaf) {
       leaves.readLinked(address);
     }
     long found = KeyPath.of(LeafLayout.key(memory, context.leaf));
@@ -332,7 +337,7 @@ final class Descent {
     long image = context.image(level);
     long address = Slot.address(slot);
     context.checkPlace(address, LeafLayout.PLACE_BYTES);
-    read(level, address, Slot.type(slot));
+    read(level, address, Slot.nodeBytes(slot));
     long header = NodeLayout.header(memory, image);
     long prefix = NodeLayout.prefix(header);
     int childDepth = NodeLayout.depth(header);
@@ -349,7 +354,6 @@ final class Descent {
     if (!KeyPath.startsWith(path, prefix, childDepth)) {
       return End.ASIDE;
     }
-    frozen[level] = NodeLayout.isFrozen(memory, image);
     return frozen[level] && !passes(level, prefix, childDepth) ? End.AGAIN : End.NONE;
   }
 
@@ -389,25 +393,20 @@ final class Descent {
     }
   }
 
-  /** READs a node of a type that it has at least, and the rest if it has a larger one. */
-  private void read(int level, long address, int type) {
+  /** READs so many bytes of a node, and the rest if it is larger. */
+  private void read(int level, long address, int bytes) {
     addresses[level] = address;
     numbers[level] = context.held.number(address);
-    int bytes = NodeLayout.bytes(Math.min(type, NodeLayout.FULL));
     context.counters.innerReads++;
     worker.read(address, context.image(level), bytes);
-    readRest(level, bytes);
+    complete(level, bytes);
   }
 
-  /** READs what a node has more than the bytes that were READ. */
-  private void readRest(int level, int bytes) {
-    long address = addresses[level];
+  /** READs the rest of a node of which so many bytes were READ, and notes whether it is frozen. */
+  private void complete(int level, int bytes) {
     long image = context.image(level);
-    int all = NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, image)));
-    if (all > bytes && server.places.fits(address, all)) {
-      context.counters.innerReads++;
-      worker.read(address + bytes, image + bytes, all - bytes);
-    }
+    context.readRestInPool(addresses[level], image, bytes);
+    frozen[level] = NodeLayout.isFrozen(memory, image);
   }
 
   private static CorruptNodeException corrupt(long address, long header, String what) {

@@ -39,12 +39,12 @@ final class Inserts {
 
   /** Forgets what was begun before. */
   void reset() {
-    context.slotChanges.linked = false;
+    context.slotChanges.reset();
   }
 
   /** Returns whether a leaf may have been made live. */
   boolean hasBegun() {
-    return context.slotChanges.linked;
+    return context.slotChanges.mayHaveMadeLive();
   }
 
   /**
@@ -147,7 +147,8 @@ final class Inserts {
     long after = Slot.leaf(KeyPath.byteAt(path, descent.depth(level)), place);
     context.reverse.set(slot);
     list.clear().write(place, context.newLeaf, server.leafBytes);
-    if (!context.slotChanges.postAndSwap(list, level, slot, before, after, live(place))) {
+    thenMakeLive(place);
+    if (!context.slotChanges.postAndSwap(list, level, slot, before, after, then)) {
       giveBack(place);
       return false;
     }
@@ -168,49 +169,62 @@ final class Inserts {
   }
 
   private boolean insertWithNode(int level, long path, long value, long other) {
-    int depth = KeyPath.common(path, other);
-    long slot = descent.slotAddress(level);
-    long before = descent.slot(level);
-    int memoryServer = server.space.serverBelow(slot);
+    int memoryServer = server.space.serverBelow(descent.slotAddress(level));
     long node = server.space.allocateNode(0, worker, context.message, memoryServer);
-    boolean linked = false;
-    boolean known = true;
     long place = GlobalAddress.NULL;
+    boolean mayBeLinked = false;
     try {
       place = newLeaf(memoryServer, path, value);
-      replacing.beginNode(0, depth, KeyPath.prefix(path, depth));
-      NodeLayout.setSlot(
-          memory, context.newNode, 0, Slot.withByte(before, KeyPath.byteAt(other, depth)));
-      NodeLayout.setSlot(memory, context.newNode, 1, Slot.leaf(KeyPath.byteAt(path, depth), place));
-      context.reverse.set(node + NodeLayout.offset(1));
-      replacing.addBuilt(list.clear().write(place, context.newLeaf, server.leafBytes), 0, node);
-      known = false;
-      long after = Slot.node(Slot.byteOf(before), 0, node);
-      long header = NodeLayout.header(memory, context.newNode);
-      live(place);
-      if (SlotChanges.areTogether(node, place)) {
-        long liveHeader = NodeLayout.withLife(header, NodeLayout.LIVE);
-        then.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
-      }
-      if (SlotChanges.areTogether(place, Slot.address(before))) {
-        context.reverse.addMove(then, before, node + NodeLayout.offset(0));
-      }
-      linked = context.slotChanges.postAndSwap(list, level, slot, before, after, then);
-      known = true;
+      buildNode(node, descent.slot(level), other, path, place);
+      mayBeLinked = true;
+      mayBeLinked = linkNode(level, node, place);
     } finally {
-      if (known && !linked) {
+      if (!mayBeLinked) {
         server.space.freeNode(0, worker, context.message, node);
       }
     }
-    if (!linked) {
+    if (!mayBeLinked) {
       giveBack(place);
+    }
+    return mayBeLinked;
+  }
+
+  /** Makes the list that WRITEs a new leaf, and a node for it and for the child of a slot. */
+  private void buildNode(long node, long slot, long other, long path, long place) {
+    int depth = KeyPath.common(path, other);
+    replacing.beginNode(0, depth, KeyPath.prefix(path, depth));
+    NodeLayout.setSlot(
+        memory, context.newNode, 0, Slot.withByte(slot, KeyPath.byteAt(other, depth)));
+    NodeLayout.setSlot(memory, context.newNode, 1, Slot.leaf(KeyPath.byteAt(path, depth), place));
+    context.reverse.set(node + NodeLayout.offset(1));
+    replacing.addBuilt(list.clear().write(place, context.newLeaf, server.leafBytes), 0, node);
+  }
+
+  /** Links the node that was built, and makes it and its leaf live; returns whether it did. */
+  private boolean linkNode(int level, long node, long place) {
+    long slot = descent.slotAddress(level);
+    long before = descent.slot(level);
+    long after = Slot.node(Slot.byteOf(before), 0, node);
+    long header = NodeLayout.header(memory, context.newNode);
+    long childSlot = node + NodeLayout.offset(0);
+    boolean isNodeBeside = SlotChanges.areTogether(node, place);
+    boolean isChildBeside = SlotChanges.areTogether(Slot.address(before), place);
+    thenMakeLive(place);
+    if (isNodeBeside) {
+      long liveHeader = NodeLayout.withLife(header, NodeLayout.LIVE);
+      then.cas(node + NodeLayout.HEADER, header, liveHeader, context.results);
+    }
+    if (isChildBeside) {
+      context.reverse.addPointBack(then, before, childSlot);
+    }
+    if (!context.slotChanges.postAndSwap(list, level, slot, before, after, then)) {
       return false;
     }
-    if (!SlotChanges.areTogether(place, Slot.address(before))) {
-      context.reverse.move(before, node + NodeLayout.offset(0));
+    if (!isChildBeside) {
+      context.reverse.pointBack(before, childSlot);
     }
-    if (!SlotChanges.areTogether(node, place)) {
-      replacing.makeLive(node, NodeLayout.header(memory, context.newNode));
+    if (!isNodeBeside) {
+      replacing.makeLive(node, header);
     }
     locks.forget();
     return true;
@@ -227,11 +241,11 @@ final class Inserts {
     return place;
   }
 
-  /** Returns the WRITE that makes a new leaf live. */
-  private VerbList live(long place) {
+  /** Begins the list of what follows a change of a slot: the WRITE that makes a new leaf live. */
+  private void thenMakeLive(long place) {
     long state = LeafLayout.state(memory, context.newLeaf);
     Words.set(memory, context.words, LeafLayout.with(state, 0, LeafLayout.LIVE));
-    return then.clear().write(place + LeafLayout.STATE, context.words, Long.BYTES);
+    then.clear().write(place + LeafLayout.STATE, context.words, Long.BYTES);
   }
 
   /** Frees a leaf that was not linked. */

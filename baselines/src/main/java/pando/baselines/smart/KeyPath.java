@@ -51,6 +51,12 @@ final class KeyPath {
     return Long.numberOfLeadingZeros(one ^ other) / Byte.SIZE;
   }
 
+  /** Mixes a word: each bit of the result depends on many of its bits. */
+  static long mix(long word) {
+    long z = (word ^ (word >>> 32)) * 0xBF58_476D_1CE4_E5B9L;
+    return z ^ (z >>> 29);
+  }
+
   private static long rest(int depth) {
     return depth == BYTES ? 0 : -1L >>> (Byte.SIZE * depth);
   }

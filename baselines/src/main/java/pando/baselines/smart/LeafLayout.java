@@ -132,14 +132,8 @@ final class LeafLayout {
   }
 
   private static long check(long key, long value, long counter) {
-    long sum = mix(key + 0x9E37_79B9_7F4A_7C15L);
-    sum = mix(sum ^ value);
-    return mix(sum ^ counter);
-  }
-
-  /** Returns a word each bit of which depends on many bits of another one. */
-  static long mix(long word) {
-    long z = (word ^ (word >>> 32)) * 0xBF58_476D_1CE4_E5B9L;
-    return z ^ (z >>> 29);
+    long sum = KeyPath.mix(key + 0x9E37_79B9_7F4A_7C15L);
+    sum = KeyPath.mix(sum ^ value);
+    return KeyPath.mix(sum ^ counter);
   }
 }

@@ -32,14 +32,14 @@ final class Leaves {
   /**
    * READs once what was a leaf when a copy was made, and may be anything now.
    *
-   * @return whether it is a whole leaf
+   * @return whether it is a whole, live leaf
    */
   boolean readOnce(long address) {
     if (!context.server.places.isNodeAddress(address)) {
       return false;
     }
     read(address);
-    return LeafLayout.isWhole(memory, leaf);
+    return isWholeAndLive();
   }
 
   /** Adds the READ of what was a leaf when a copy was made to a list. */
@@ -48,8 +48,8 @@ final class Leaves {
     return list.read(address, leaf, context.server.leafBytes);
   }
 
-  /** Returns whether what was READ last is a whole leaf that lives. */
-  boolean isLive() {
+  /** Returns whether what was READ last is a whole, live leaf. */
+  boolean isWholeAndLive() {
     return LeafLayout.isWhole(memory, leaf) && LeafLayout.isLive(memory, leaf);
   }
 

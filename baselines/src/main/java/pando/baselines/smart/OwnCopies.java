@@ -66,7 +66,7 @@ final class OwnCopies {
     return server.owns(NodeLayout.prefix(copy.header), copy.depth()) && takeOld(copy, image);
   }
 
-  /** Takes a node from its copy, which may be old; returns whether it is still there. */
+  /** Takes a node from its copy, which may be old; returns whether the cache still has it. */
   boolean takeOld(Copy copy, long image) {
     return cache.copy(copy, memory, image, backoff);
   }

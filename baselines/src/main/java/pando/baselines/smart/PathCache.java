@@ -129,7 +129,7 @@ final class PathCache implements AutoCloseable {
   }
 
   static long hash(long prefix, int depth) {
-    return LeafLayout.mix((prefix + depth) * 0x9E37_79B9_7F4A_7C15L);
+    return KeyPath.mix((prefix + depth) * 0x9E37_79B9_7F4A_7C15L);
   }
 
   @Override

@@ -217,7 +217,7 @@ final class Replacing {
     if (!context.slotChanges.postAndSwap(list.clear(), level, parent, before, after)) {
       return false;
     }
-    context.reverse.move(after, parent);
+    context.reverse.pointBack(after, parent);
     return true;
   }
 
@@ -239,7 +239,7 @@ final class Replacing {
       return false;
     }
     makeLive(place, NodeLayout.header(memory, built));
-    context.reverse.moveAll(built, place);
+    context.reverse.pointAllBack(built, place);
     return true;
   }
 

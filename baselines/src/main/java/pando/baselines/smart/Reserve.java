@@ -1,6 +1,5 @@
 package pando.baselines.smart;
 
-import java.util.List;
 import java.util.Locale;
 
 /** How much of the pool an inner node takes. */
@@ -16,11 +15,15 @@ enum Reserve {
   /** Bytes of the place of the largest node. */
   static final int LARGE_BYTES = 2_112;
 
-  /** The sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
-  static final List<Integer> SIZES = List.of(SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES);
+  private static final int[] SIZES = {SMALL_BYTES, MEDIUM_BYTES, LARGE_BYTES};
 
-  /** Returns which of the {@link #SIZES} a place of so many bytes has. */
-  static int sizeOf(int bytes) {
+  /** Returns the sizes of places, in bytes. Leaves take the smallest, whatever nodes do. */
+  static int[] sizes() {
+    return SIZES.clone();
+  }
+
+  /** Returns which of the {@link #sizes} a place of so many bytes has, from 0. */
+  static int sizeNumber(int bytes) {
     return bytes == SMALL_BYTES ? 0 : bytes == MEDIUM_BYTES ? 1 : 2;
   }
 

@@ -6,7 +6,7 @@ import pando.fabric.Worker;
 import pando.fabric.memory.Words;
 
 /**
- * The reverse pointers of leaves, as published, for {@link SmartCheck#REVERSE}: the address of the
+ * The reverse pointers of leaves, as published, for {@link CopyCheck#REVERSE}: the address of the
  * slot that leads to a leaf, 0 for a leaf that is still where the load has put it. A copy counts as
  * right while the leaf to which it leads says the same.
  *
@@ -33,7 +33,7 @@ final class ReversePointers {
   private final VerbList list = new VerbList();
 
   ReversePointers(SmartContext context, long words) {
-    this.on = context.server.check == SmartCheck.REVERSE;
+    this.on = context.server.copyCheck == CopyCheck.REVERSE;
     this.worker = context.worker;
     this.memory = context.memory;
     this.leaf = context.leaf;
@@ -52,30 +52,34 @@ final class ReversePointers {
     Words.set(memory, newLeaf + LeafLayout.REVERSE, slotAddress);
   }
 
-  /** Adds a WRITE to a list: the leaf of a slot, if it is one, has another slot now. */
-  void addMove(VerbList to, long slot, long slotAddress) {
-    addMove(to, slot, slotAddress, words);
+  /**
+   * Adds to a list the WRITE that points the leaf in a slot, if there is one, back to a slot's
+   * address.
+   */
+  void addPointBack(VerbList to, long slot, long slotAddress) {
+    addPointBack(to, slot, slotAddress, words);
   }
 
-  private void addMove(VerbList to, long slot, long slotAddress, long word) {
+  private void addPointBack(VerbList to, long slot, long slotAddress, long word) {
     if (on && Slot.kind(slot) == Slot.LEAF) {
       Words.set(memory, word, slotAddress);
       to.write(Slot.address(slot) + LeafLayout.REVERSE, word, Long.BYTES);
     }
   }
 
-  /** Says where the leaf of a slot is now, if it is one. */
-  void move(long slot, long slotAddress) {
-    addMove(list.clear(), slot, slotAddress, words);
+  /** Points the leaf in a slot, if there is one, back to a slot's address. */
+  void pointBack(long slot, long slotAddress) {
+    addPointBack(list.clear(), slot, slotAddress, words);
     post();
   }
 
-  /** Says where all leaves of a node are now. */
-  void moveAll(long image, long node) {
+  /** Points all leaves of a node back to its slots. */
+  void pointAllBack(long image, long node) {
     list.clear();
     for (int i = 0; on && i < NodeLayout.slots(memory, image); i++) {
       long at = NodeLayout.offset(i);
-      addMove(list, NodeLayout.slot(memory, image, i), node + at, words + at - NodeLayout.SLOTS);
+      addPointBack(
+          list, NodeLayout.slot(memory, image, i), node + at, words + at - NodeLayout.SLOTS);
     }
     post();
   }

@@ -21,8 +21,7 @@ final class SlotChanges {
 
   private final VerbList nothing = new VerbList();
 
-  /** Whether a leaf may have become live since this was last set to {@code false}. */
-  boolean linked;
+  private boolean mayHaveMadeLive;
 
   SlotChanges(SmartContext context, long word) {
     this.context = context;
@@ -30,6 +29,16 @@ final class SlotChanges {
     this.memory = context.memory;
     this.descent = context.descent;
     this.word = word;
+  }
+
+  /** Forgets what was changed before. */
+  void reset() {
+    mayHaveMadeLive = false;
+  }
+
+  /** Returns whether a leaf may have become live since the last {@link #reset}. */
+  boolean mayHaveMadeLive() {
+    return mayHaveMadeLive;
   }
 
   /** Returns whether two addresses are of one memory server, so that one list reaches both. */
@@ -108,7 +117,7 @@ final class SlotChanges {
   /** Posts what makes a leaf live, if there is any. */
   private void post(VerbList verbs) {
     if (verbs.size() > 0) {
-      linked = true;
+      mayHaveMadeLive = true;
       worker.post(verbs);
     }
   }

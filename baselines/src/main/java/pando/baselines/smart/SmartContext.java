@@ -104,17 +104,27 @@ final class SmartContext extends WorkerContext {
   }
 
   /**
-   * READs what the image of a node lacks.
+   * READs the rest of a node.
    *
    * @param bytes that were READ: all, unless the node has grown since its slot was changed
+   * @throws CorruptNodeException if the node does not lie in the pool
    */
   void readRest(long address, long image, int bytes) {
-    int all = NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, image)));
-    if (all > bytes) {
-      checkPlace(address, all);
+    checkPlace(address, nodeBytes(image));
+    readRestInPool(address, image, bytes);
+  }
+
+  /** READs the rest of what may be a node, as {@link #readRest}, if that lies in the pool. */
+  void readRestInPool(long address, long image, int bytes) {
+    int all = nodeBytes(image);
+    if (all > bytes && server.places.fits(address, all)) {
       counters.innerReads++;
       worker.read(address + bytes, image + bytes, all - bytes);
     }
+  }
+
+  private int nodeBytes(long image) {
+    return NodeLayout.bytes(NodeLayout.type(NodeLayout.header(memory, image)));
   }
 
   @Override

@@ -77,7 +77,7 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
 
   @Override
   protected int[] nodeSizes() {
-    return Reserve.SIZES.stream().mapToInt(Integer::intValue).toArray();
+    return Reserve.sizes();
   }
 
   @Override

@@ -40,10 +40,10 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
   private static final Setting CHECK =
       Setting.choice(
           "check",
-          SmartCheck.LIFE,
-          "what shows that an old copy is right: life is the life of the leaf to which it leads;"
-              + " reverse is the leaf's reverse pointer, as published, which loses keys and runs in"
-              + " the simulator alone");
+          CopyCheck.LIFE,
+          "how an old copy is found to be right: life, by a live leaf with the wanted key; reverse,"
+              + " by the leaf's reverse pointer, as published, which loses keys and runs in the"
+              + " simulator alone");
   private static final Setting DELEGATION =
       Setting.flag(
           "delegation", "on", "let sessions of a compute server that read a key share one READ");
@@ -139,9 +139,9 @@ public final class SmartOptions extends SystemOptions<SmartOptions> {
     return settings().choice(RESERVE, Reserve.class);
   }
 
-  /** Returns how an operation finds out whether what an old copy leads to is right. */
-  public SmartCheck copyCheck() {
-    return settings().choice(CHECK, SmartCheck.class);
+  /** Returns how an operation finds out whether an old copy is still right. */
+  public CopyCheck copyCheck() {
+    return settings().choice(CHECK, CopyCheck.class);
   }
 
   /** Returns whether sessions of a compute server that read a key share one READ. */

@@ -29,8 +29,8 @@ final class SmartServer extends HostedServer {
   final boolean partitioned;
   final Reserve reserve;
 
-  /** How an operation finds out whether what an old copy leads to is right. */
-  final SmartCheck check;
+  /** How an operation finds out whether an old copy is still right. */
+  final CopyCheck copyCheck;
 
   /** Bytes of a leaf that are READ and WRITTEN. */
   final int leafBytes;
@@ -64,8 +64,8 @@ final class SmartServer extends HostedServer {
     this.options = options;
     this.partitioned = options.isPartitioned();
     this.reserve = options.reserve();
-    this.check = options.copyCheck().on(fabric);
-    this.leafBytes = check == SmartCheck.REVERSE ? LeafLayout.REVERSED_BYTES : LeafLayout.BYTES;
+    this.copyCheck = options.copyCheck().on(fabric);
+    this.leafBytes = copyCheck == CopyCheck.REVERSE ? LeafLayout.REVERSED_BYTES : LeafLayout.BYTES;
     this.landsByLine = fabric.capabilities().atomicityBytes() >= LeafLayout.PLACE_BYTES;
     this.places = new NodePlaces(fabric, LeafLayout.PLACE_BYTES);
     this.placeLocks = new PlaceLocks(partitioned);
@@ -82,7 +82,7 @@ final class SmartServer extends HostedServer {
    */
   static int system(SmartOptions options) {
     return SYSTEM
-        | (options.copyCheck() == SmartCheck.REVERSE ? 4 : 0)
+        | (options.copyCheck() == CopyCheck.REVERSE ? 4 : 0)
         | (options.isPartitioned() ? 2 : 0)
         | (options.reserve() == Reserve.WHOLE ? 1 : 0);
   }

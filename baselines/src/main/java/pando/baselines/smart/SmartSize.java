@@ -55,7 +55,7 @@ final class SmartSize {
   }
 
   /** All nodes of the lowest level that was reached. */
-  private Slots known = new Slots();
+  private Slots lowest = new Slots();
 
   /** The level before. */
   private Slots before = new Slots();
@@ -66,10 +66,10 @@ final class SmartSize {
   /** The inner nodes below the node that was READ last. */
   private final Slots below = new Slots();
 
-  /** The number of its leaves that count. */
+  /** How many leaves of that node are in the range. */
   private int leaves;
 
-  // The keys that count.
+  // The range that is counted, both inclusive.
   private long low;
   private long high;
 
@@ -83,28 +83,28 @@ final class SmartSize {
   double of(long least, long greatest) {
     low = least;
     high = greatest;
-    known.count = 0;
-    known.add(Slot.node(0, NodeLayout.FULL, context.server.root()), 0, 0);
+    lowest.count = 0;
+    lowest.add(Slot.node(0, NodeLayout.FULL, context.server.root()), 0, 0);
     double size = 0;
-    while (known.count > 0 && known.count <= NODES_MAX) {
-      size += readKnown();
+    while (lowest.count > 0 && lowest.count <= NODES_MAX) {
+      size += readLowest();
     }
-    if (known.count > 0) {
+    if (lowest.count > 0) {
       estimate.clear();
       while (!estimate.isEnough()) {
-        estimate.add((double) known.count * draw());
+        estimate.add((double) lowest.count * draw());
       }
       size += estimate.mean();
     }
     return size;
   }
 
-  /** READs all known nodes, and goes one level down; returns the number of their leaves. */
-  private long readKnown() {
-    Slots nodes = known;
-    known = before;
+  /** READs the lowest level, and goes one level down; returns how many leaves are in the range. */
+  private long readLowest() {
+    Slots nodes = lowest;
+    lowest = before;
     before = nodes;
-    known.count = 0;
+    lowest.count = 0;
     long found = 0;
     for (int first = 0; first < nodes.count; first += TOGETHER) {
       int count = Math.min(TOGETHER, nodes.count - first);
@@ -113,16 +113,19 @@ final class SmartSize {
         take(nodes, first + i, context.image(i));
         found += leaves;
         for (int child = 0; child < below.count; child++) {
-          known.add(below, child);
+          lowest.add(below, child);
         }
       }
     }
     return found;
   }
 
-  /** Draws a known node, and a way down from it; returns an estimate of the leaves below it. */
+  /**
+   * Draws a node of the lowest level, and a way down from it; returns an estimate of the leaves
+   * below it.
+   */
   private double draw() {
-    Slots from = known;
+    Slots from = lowest;
     double size = 0;
     for (double share = 1; ; share *= below.count) {
       drawn.count = 0;

@@ -37,7 +37,7 @@ final class SmartSpace {
     this.reserve = reserve;
     this.epochs = epochs;
     this.nodes = new AtomicInteger(server * NODES_TO_A_TURN);
-    for (int bytes : Reserve.SIZES) {
+    for (int bytes : Reserve.sizes()) {
       allocators.add(new NodeAllocator(fabric.memoryServers(), bytes));
     }
   }
@@ -68,7 +68,7 @@ final class SmartSpace {
   }
 
   private NodeAllocator allocator(int bytes) {
-    return allocators.get(Reserve.sizeOf(bytes));
+    return allocators.get(Reserve.sizeNumber(bytes));
   }
 
   /** Frees a leaf to which no slot has led. */

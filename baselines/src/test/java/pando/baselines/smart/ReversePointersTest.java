@@ -23,15 +23,53 @@ import pando.index.Session;
 class ReversePointersTest {
   private static final SmartOptions REVERSE = SmartOptions.smart().with("check", "reverse");
 
+  private final NavigableMap<Long, Long> model =
+      new TreeMap<>(Map.of(0x100L, 1L, 0x200L, 2L, 0x300L, 3L));
+
   private static boolean storesLeaf(VerbList verbs) {
     return verbs.size() == 1 && verbs.kind(0) == Kind.WRITE && verbs.length(0) > Long.BYTES;
+  }
+
+  /** Makes a leaf live, and a node; then the reverse pointer of another leaf changes, if any. */
+  private static boolean makesLive(VerbList verbs) {
+    return verbs.size() > 1
+        && verbs.kind(0) == Kind.WRITE
+        && verbs.length(0) == Long.BYTES
+        && verbs.kind(1) == Kind.CAS;
+  }
+
+  /**
+   * An insert changes the reverse pointer last, so that an old copy seems to be right until then.
+   */
+  @ParameterizedTest
+  @CsvSource({"life, true", "reverse, false"})
+  void shouldLoseAKeyByAnInsertWithReverseAlone(String check, boolean found) {
+    SmartOptions options = SmartOptions.smart().with("check", check).withComputeServers(3);
+    try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 972)).withSimulated();
+        SmartIndex index = SmartIndex.create(fabric, options);
+        Session session = index.session();
+        Session other = index.session();
+        Session third = index.session()) {
+      index.bulkLoad(Entries.of(model), 1);
+      assertThat(session.get(0x200)).isTrue();
+      fabric.hookNext(
+          ReversePointersTest::makesLive,
+          list -> {
+            list.postFirst(2);
+            assertThat(third.get(0x201)).isTrue();
+            assertThat(session.get(0x201)).isEqualTo(found);
+            list.post();
+          });
+      assertThat(other.put(0x201, 4)).isFalse();
+      assertThat(fabric.unhook()).isOne();
+      assertThat(session.get(0x201)).isTrue();
+    }
   }
 
   /** An update brings an older reverse pointer back, so that an old copy seems to be right. */
   @ParameterizedTest
   @CsvSource({"life, true", "reverse, false"})
-  void shouldLoseAKeyByAnUpdate(String check, boolean found) {
-    NavigableMap<Long, Long> model = new TreeMap<>(Map.of(0x100L, 1L, 0x200L, 2L, 0x300L, 3L));
+  void shouldLoseAKeyByAnUpdateWithReverseAlone(String check, boolean found) {
     SmartOptions options = SmartOptions.smart().with("check", check).withComputeServers(2);
     try (HookedFabric fabric = new HookedFabric(Pools.open(1, 8 << 20, 971)).withSimulated();
         SmartIndex index = SmartIndex.create(fabric, options);

@@ -28,7 +28,10 @@ class SmartFrozenTest {
   /** The keys of one node without a free slot: its type has 6. */
   private static final int FULL = 6;
 
-  /** Puts that a full pool refuses before it counts as full: each waits for places that rest. */
+  /**
+   * The pool counts as full after it has refused so many puts. Each of them waits for places that
+   * rest.
+   */
   private static final int REFUSED = 8;
 
   private final NavigableMap<Long, Long> model = new TreeMap<>();

@@ -105,9 +105,9 @@ class SmartLayoutTest {
     assertThat(NodeLayout.isLegal(NodeLayout.header(7, 0, 0, 0))).isFalse();
   }
 
-  private static void checkHeader(long header, int type, int state, int depth, long prefix) {
+  private static void checkHeader(long header, int type, int life, int depth, long prefix) {
     assertThat(NodeLayout.type(header)).isEqualTo(type);
-    assertThat(NodeLayout.life(header)).isEqualTo(state);
+    assertThat(NodeLayout.life(header)).isEqualTo(life);
     assertThat(NodeLayout.depth(header)).isEqualTo(depth);
     assertThat(NodeLayout.prefix(header)).isEqualTo(prefix);
     assertThat(NodeLayout.isLegal(header)).isTrue();

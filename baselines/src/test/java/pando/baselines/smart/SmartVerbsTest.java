@@ -77,8 +77,9 @@ class SmartVerbsTest {
         model.put(key(group, number), number);
       }
     }
+    HookedFabric hooked = new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand();
     try (Fabric fabric =
-            new HookedFabric(Pools.open(1, 8 << 20, 921)).withTasksByHand().withSimulated();
+            options.copyCheck() == CopyCheck.REVERSE ? hooked.withSimulated() : hooked;
         SmartIndex index = SmartIndex.create(fabric, options);
         Session session = index.session()) {
       index.bulkLoad(Entries.of(model), 1);

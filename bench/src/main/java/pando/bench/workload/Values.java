@@ -24,7 +24,7 @@ public enum Values {
   };
 
   /**
-   * Returns the sequence number that stands for the value that an update writes.
+   * Returns which of a record's values an update writes; 0 is the loaded one.
    *
    * @param sequence of the update: 1 for a record's first; 0 for the load
    */

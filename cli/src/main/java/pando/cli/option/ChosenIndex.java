@@ -8,8 +8,11 @@ import picocli.CommandLine.Option;
 /** The option that says which index is opened. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ChosenIndex {
+  /** The name of the option. */
+  public static final String NAME = "--index";
+
   @Option(
-      names = "--index",
+      names = NAME,
       paramLabel = "NAME",
       defaultValue = Systems.DEFAULT,
       converter = Choices.IndexConverter.class,

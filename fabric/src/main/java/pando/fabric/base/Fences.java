@@ -14,6 +14,7 @@ import pando.fabric.ComputeServer;
 import pando.fabric.FenceFailedException;
 import pando.fabric.FencedException;
 import pando.fabric.SpinBackoff;
+import pando.fabric.memory.Fields;
 
 /**
  * The threads that are about to touch memory, and which of them may: those of compute servers whose
@@ -43,7 +44,8 @@ public final class Fences {
 
   /** What one thread at a time enters by, to run verbs for others. */
   public static final class Pass implements AutoCloseable {
-    private static final VarHandle INSIDE = inside();
+    private static final VarHandle INSIDE =
+        Fields.handle(MethodHandles.lookup(), "inside", boolean.class);
 
     private final Fences fences;
     private final @Nullable ComputeServer holder;
@@ -62,14 +64,6 @@ public final class Fences {
       this.holder = holder;
       this.way = way;
       this.onRefusal = onRefusal;
-    }
-
-    private static VarHandle inside() {
-      try {
-        return MethodHandles.lookup().findVarHandle(Pass.class, "inside", boolean.class);
-      } catch (ReflectiveOperationException e) {
-        throw new ExceptionInInitializerError(e);
-      }
     }
 
     /** Enters, unless it is refused; returns whether it did. */

@@ -4,14 +4,16 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
+import pando.fabric.memory.Fields;
 
 /**
  * A block in the directory: where it is, and a copy of it if it is cached. Its latch is held by the
  * session that changes the block; readers take what {@link #state} says.
  */
 final class BlockEntry {
-  private static final VarHandle COPY = field("copy", Block.class);
-  private static final VarHandle LATCHED = field("latched", boolean.class);
+  private static final VarHandle COPY = Fields.handle(MethodHandles.lookup(), "copy", Block.class);
+  private static final VarHandle LATCHED =
+      Fields.handle(MethodHandles.lookup(), "latched", boolean.class);
 
   /** Bytes of this object and its state without the outline, in a heap of less than 32 GB. */
   private static final int OBJECT_BYTES = 32 + 40 + 16;
@@ -44,14 +46,6 @@ final class BlockEntry {
 
   void setLabel(long other) {
     label = other;
-  }
-
-  private static VarHandle field(String name, Class<?> type) {
-    try {
-      return MethodHandles.lookup().findVarHandle(BlockEntry.class, name, type);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   /** Returns the first key of the range, which never changes. */

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import pando.fabric.memory.Fields;
 
 /**
  * A part of the cache of records: a table by hash, and a log of records, oldest first, which goes
@@ -75,7 +76,8 @@ final class RecordPart {
 
   private static final int STEPS_MAX = 256;
 
-  private static final VarHandle VERSION = version();
+  private static final VarHandle VERSION =
+      Fields.handle(MethodHandles.lookup(), "version", long.class);
 
   private final MemorySegment memory;
   private final int chainMask;
@@ -115,14 +117,6 @@ final class RecordPart {
     this.head = log;
     this.tail = log;
     this.wrap = end;
-  }
-
-  private static VarHandle version() {
-    try {
-      return MethodHandles.lookup().findVarHandle(RecordPart.class, "version", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   long bytes() {

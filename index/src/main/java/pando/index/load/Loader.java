@@ -70,22 +70,22 @@ public interface Loader extends AutoCloseable {
   void abandon(Throwable failure);
 
   /**
-   * Gives back all that was allocated, one after the other, and goes on where one fails. The first
-   * such failure is added to an earlier one as suppressed; the others are like it.
+   * Gives back all that was allocated, and goes on where that fails for one.
    *
+   * @param failure gets the first such failure as suppressed; later ones are left out
    * @param left returns whether there is more to give back
-   * @param giveBack gives one back; if it fails, that one is not left, either
+   * @param giveBack gives one back, and must not leave it to be given back again even if it throws
    */
   static void giveBackAll(Throwable failure, BooleanSupplier left, Runnable giveBack) {
-    boolean all = true;
+    boolean isFirst = true;
     while (left.getAsBoolean()) {
       try {
         giveBack.run();
       } catch (RuntimeException | Error e) {
-        if (all) {
+        if (isFirst) {
           failure.addSuppressed(e);
         }
-        all = false;
+        isFirst = false;
       }
     }
   }

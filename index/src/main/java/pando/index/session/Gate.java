@@ -8,6 +8,7 @@ import java.util.function.BooleanSupplier;
 import pando.fabric.StalledException;
 import pando.fabric.WaitLimit;
 import pando.fabric.Worker;
+import pando.fabric.memory.Fields;
 
 /**
  * Keeps operations out while something changes that all of them rely on, such as the partitioning.
@@ -16,7 +17,7 @@ import pando.fabric.Worker;
  * memory fence and no write to shared memory. Thread-safe.
  */
 public final class Gate {
-  private static final VarHandle STATE = field(Gate.class, "state", int.class);
+  private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", int.class);
   private static final int OPEN = 0;
   private static final int SHUT = 1;
   private static final int CLOSED = 2;
@@ -37,19 +38,10 @@ public final class Gate {
   /** Creates an open gate. */
   public Gate() {}
 
-  /** Returns access to a field of a class of this package. */
-  static VarHandle field(Class<?> owner, String name, Class<?> type) {
-    try {
-      return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
-          .findVarHandle(owner, name, type);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
   /** One worker's pass. Only the worker's thread may use it. */
   public static final class Pass {
-    private static final VarHandle CROSSINGS = field(Pass.class, "crossings", int.class);
+    private static final VarHandle CROSSINGS =
+        Fields.handle(MethodHandles.lookup(), "crossings", int.class);
 
     private final Gate gate;
     private final Worker worker;

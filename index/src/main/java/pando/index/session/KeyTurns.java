@@ -57,11 +57,11 @@ public final class KeyTurns {
    *   1. It looks at the top of the stack. If that is the top of its own turn, nobody has come, and it
    *      empties the slot. If not, the tickets above its turn are the next turn, which is complete now:
    *      the leader appoints a session of it that still waits as the next leader.
-   *   2. Then its turn has ended. It answers the other sessions of that turn now, not before.
+   *   2. It answers the other sessions of its own turn, and not before.
    *
-   * The number of the top of the turn before marks where a turn ends. No ticket is part of the turn
-   * whose end it marks: its session can push it again only after it is answered, that is, after step
-   * 1. By then the turn whose end it marks is complete, and the ticket comes into a later one.
+   * A turn ends at the ticket that was the top of the turn before. The session of that ticket may push
+   * it again once it is answered, in step 2. Step 1 has completed the turn by then, so the ticket joins
+   * a later turn, and never the one whose end it marks.
    *
    * A session that finds tickets of another key goes alone. So does one whose turn has failed.
    *

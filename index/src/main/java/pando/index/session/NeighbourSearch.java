@@ -46,21 +46,25 @@ public abstract class NeighbourSearch {
 
   /**
    * Locks a leaf, {@linkplain #hold records} the lock, and searches the leaf. Does not wait for a
-   * lock. Only where {@link #look} can be {@link Outcome#FURTHER} or {@link Outcome#BUSY}.
+   * lock. Called only if {@link #look} returns {@link Outcome#FURTHER} or {@link Outcome#BUSY};
+   * throws unless overridden.
    */
   protected Outcome lookUnderLock(long wanted, boolean down) {
     throw noLocks();
   }
 
   /**
-   * Waits for a lock; returns whether it is held now. If not, the next attempt takes it. Only where
-   * {@link #lookUnderLock} finds locks taken.
+   * Waits for a lock; returns whether it is held now. If not, the next attempt takes it. Called
+   * only after {@link #lookUnderLock} has found a lock taken; throws unless overridden.
    */
   protected boolean lock(long address) {
     throw noLocks();
   }
 
-  /** Unlocks a node. Only where {@link #lookUnderLock} locks nodes. */
+  /**
+   * Unlocks a node. Called only after {@link #lookUnderLock} has locked nodes; throws unless
+   * overridden.
+   */
   protected void unlock(long address) {
     throw noLocks();
   }

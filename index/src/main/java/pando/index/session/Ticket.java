@@ -1,6 +1,8 @@
 package pando.index.session;
 
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import pando.fabric.memory.Fields;
 
 /**
  * What a session puts into the stack of {@link KeyTurns}: its operation, and what has become of it.
@@ -27,7 +29,7 @@ final class Ticket {
   /** Its session has given up waiting. */
   static final int GONE = 7;
 
-  private static final VarHandle STATE = Gate.field(Ticket.class, "state", int.class);
+  private static final VarHandle STATE = Fields.handle(MethodHandles.lookup(), "state", int.class);
 
   final int number;
   final Request request = new Request();

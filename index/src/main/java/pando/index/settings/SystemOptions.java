@@ -102,7 +102,7 @@ public abstract class SystemOptions<O extends SystemOptions<O>> implements Index
   protected abstract void checkTogether();
 
   /**
-   * Checks that ranges can move: of a system with a setting that leaves partitions out.
+   * Checks that ranges can move. For systems with a setting {@code partitioned}.
    *
    * @throws UnsupportedOperationException if there are no partitions
    */

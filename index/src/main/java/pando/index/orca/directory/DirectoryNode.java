@@ -2,6 +2,7 @@ package pando.index.orca.directory;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import pando.fabric.memory.Fields;
 
 /**
  * The owner's copy of a directory page. What it says is immutable: a change of separators makes a
@@ -11,7 +12,8 @@ import java.lang.invoke.VarHandle;
  * entries}.
  */
 public final class DirectoryNode {
-  private static final VarHandle LATCHED = field("latched", boolean.class);
+  private static final VarHandle LATCHED =
+      Fields.handle(MethodHandles.lookup(), "latched", boolean.class);
 
   /** Keys of a line of the processor's cache. */
   private static final int LINE_KEYS = 8;
@@ -36,14 +38,6 @@ public final class DirectoryNode {
     this.lows = lows;
     this.leaves = leaves;
     this.nodes = nodes;
-  }
-
-  private static VarHandle field(String name, Class<?> type) {
-    try {
-      return MethodHandles.lookup().findVarHandle(DirectoryNode.class, name, type);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
   }
 
   /**

@@ -3,8 +3,8 @@ package pando.baselines.smart;
 import java.util.Locale;
 import pando.fabric.Fabric;
 
-/** How an operation finds out whether what an old copy leads to is right. */
-public enum SmartCheck {
+/** How an operation finds out whether an old copy is still right. */
+public enum CopyCheck {
   /**
    * A live leaf with the wanted key is right, however it was reached. All else that a copy says is
    * READ again.
@@ -23,7 +23,7 @@ public enum SmartCheck {
    *
    * @throws IllegalArgumentException if it must not be used on the fabric
    */
-  SmartCheck on(Fabric fabric) {
+  CopyCheck on(Fabric fabric) {
     if (this == REVERSE && !fabric.capabilities().simulated()) {
       throw new IllegalArgumentException(
           "check=reverse loses keys, and runs in the simulator alone: fabric=" + fabric.name());
