@@ -178,8 +178,10 @@ final class Descent {
     addresses[0] = copy.address;
     indexes[0] = copy.index;
     numbers[0] = context.held.number(copy.address);
+    // The cache may have a newer copy by now, of which the leaf says nothing.
     if (!context.reverse.confirm(slotAddress(0))
-        || !context.copies.takeOld(copy, context.image(0))) {
+        || !context.copies.takeOld(copy, context.image(0))
+        || slot(0) != copy.slot) {
       return false;
     }
     frozen[0] = false;

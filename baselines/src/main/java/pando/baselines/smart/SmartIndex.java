@@ -72,7 +72,7 @@ public final class SmartIndex extends HostedIndex<SmartServer, SmartWorker> {
 
   @Override
   protected String kind() {
-    return name() + " with reserve=" + options.reserve();
+    return "%s with reserve=%s, check=%s".formatted(name(), options.reserve(), options.copyCheck());
   }
 
   @Override
