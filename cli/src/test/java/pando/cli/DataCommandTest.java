@@ -106,7 +106,7 @@ final class DataCommandTest extends CommandFixture {
         .containsPattern("sorted files +[01]\n")
         .containsPattern("log files +[1-9]\n")
         .containsPattern("entries +2,499\n")
-        .containsPattern("changes +[0-9]+ of them not in sorted files yet\n")
+        .containsPattern("changes +[0-9,]+ of them not in sorted files yet\n")
         .containsPattern("end +[0-9a-f]+, closed\n")
         .endsWith("Every byte is as it was written.\n");
     assertThat(err.toString()).isEmpty();

@@ -74,6 +74,11 @@ final class LoggedPartitions implements MovablePartitions {
   }
 
   @Override
+  public boolean isHere(int server) {
+    return inner.isHere(server);
+  }
+
+  @Override
   public void refreshPartitions() {
     inner.refreshPartitions();
   }

@@ -122,6 +122,9 @@ public interface MovablePartitions {
    */
   long sizeEstimate(int server);
 
+  /** Returns whether a compute server lives in this process, with or without a range. */
+  boolean isHere(int server);
+
   /** Adopts the partitions that the pool has now; another process may have changed them. */
   void refreshPartitions();
 

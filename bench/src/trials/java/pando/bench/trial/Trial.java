@@ -240,7 +240,7 @@ public final class Trial extends RecordedTrial {
   private void replace(int server, int host) {
     RangeIndex near = indexOn(host);
     if (near != null && random.nextBoolean()) {
-      boolean isDone = isDone("burial of compute server " + server, () -> near.bury(server));
+      boolean isDone = isDone("burial of compute server " + server, () -> bury(near, server));
       if (!isDone || (!options.isPartitioned() && random.nextBoolean())) {
         if (isDone) {
           buried.add(server);
@@ -249,6 +249,17 @@ public final class Trial extends RecordedTrial {
       }
     }
     boolean _ = isDone("join with compute server " + server, () -> join(server, host));
+  }
+
+  private void bury(RangeIndex near, int server) {
+    try {
+      near.bury(server);
+    } catch (IllegalStateException e) {
+      if (!options.isPartitioned() || hasRange(near)) {
+        throw e;
+      }
+      // Its last compute server has been taken out meanwhile: another process joins with the lost.
+    }
   }
 
   private void join(int server, int host) {
@@ -302,7 +313,8 @@ public final class Trial extends RecordedTrial {
           && joined.stream().noneMatch(each -> each.server() == server && isAlive(each));
     }
     return living.getFirst().partitions().orElseThrow().readPartitions().hasServer(server)
-        && living.stream().noneMatch(index -> hosts(index, server));
+        && living.stream()
+            .noneMatch(index -> index.partitions().orElseThrow().isHere(server));
   }
 
   private static boolean hosts(RangeIndex index, int server) {

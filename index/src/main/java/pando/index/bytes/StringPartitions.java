@@ -89,6 +89,11 @@ final class StringPartitions implements MovablePartitions {
   }
 
   @Override
+  public boolean isHere(int server) {
+    return changes().isHere(server);
+  }
+
+  @Override
   public void refreshPartitions() {
     changes().refreshPartitions();
     index.ranges.follow();

@@ -386,6 +386,11 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
   }
 
   @Override
+  public boolean isHere(int server) {
+    return members.find(server) != null;
+  }
+
+  @Override
   public void refreshPartitions() {
     change(this::begin);
   }
