@@ -313,8 +313,7 @@ public final class Trial extends RecordedTrial {
           && joined.stream().noneMatch(each -> each.server() == server && isAlive(each));
     }
     return living.getFirst().partitions().orElseThrow().readPartitions().hasServer(server)
-        && living.stream()
-            .noneMatch(index -> index.partitions().orElseThrow().isHere(server));
+        && living.stream().noneMatch(index -> index.partitions().orElseThrow().isHere(server));
   }
 
   private static boolean hosts(RangeIndex index, int server) {

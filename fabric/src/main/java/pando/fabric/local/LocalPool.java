@@ -134,7 +134,7 @@ public final class LocalPool implements AutoCloseable {
   private List<MemoryServerLink> links() {
     return servers.stream()
         .map(server ->
-            new MemoryServerLink(server.number(), segment(server.number()), layout, server::wake))
+            new MemoryServerLink(server.number(), segment(server.number()), layout, server))
         .toList();
   }
 

@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import pando.fabric.Backoff;
+import pando.fabric.SpinBackoff;
 import pando.fabric.StalledException;
 import pando.fabric.UnknownOutcomeException;
 import pando.fabric.Worker;
@@ -13,6 +15,7 @@ import pando.fabric.base.Owner;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.memory.Words;
 import pando.fabric.server.CallFailedException;
+import pando.fabric.server.CallWaiters;
 
 /**
  * One worker's side of the mailboxes. A slot is claimed for one CALL and freed after it, so workers
@@ -80,7 +83,27 @@ final class CallClient {
       if (worker.nanoTime() - deadline > 0) {
         giveUp(link, slot, function);
       }
+      pause(link, slot, attempt);
+    }
+  }
+
+  /** Rests until a processor of this process answers, if it does not do so at once. */
+  private void pause(MemoryServerLink link, int slot, int attempt) {
+    CallWaiters waiters = link.waiters();
+    if (waiters == null
+        || attempt < Backoff.SPINNING_ATTEMPTS
+        || !(worker.backoff() instanceof SpinBackoff)
+        || Thread.currentThread().isInterrupted()) {
       worker.backoff().pause(attempt);
+      return;
+    }
+    waiters.enter(slot);
+    try {
+      if (isUnderWay(link, slot)) {
+        waiters.rest();
+      }
+    } finally {
+      waiters.leave(slot);
     }
   }
 

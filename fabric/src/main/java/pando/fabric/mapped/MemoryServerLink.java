@@ -6,6 +6,8 @@ import pando.fabric.MemoryServerLostException;
 import pando.fabric.layout.MailboxLayout;
 import pando.fabric.layout.Regions;
 import pando.fabric.layout.ServerLayout;
+import pando.fabric.server.CallWaiters;
+import pando.fabric.server.MemoryServer;
 
 /** A compute server's view of one memory server: its mapped memory, and whether it is lost. */
 public final class MemoryServerLink {
@@ -19,7 +21,7 @@ public final class MemoryServerLink {
   /** Whether it is lost or closed. */
   private volatile boolean unusable;
 
-  private final Runnable wake;
+  private final @Nullable MemoryServer here;
 
   /**
    * Connects to a memory server.
@@ -27,10 +29,11 @@ public final class MemoryServerLink {
    * @param number number of the memory server
    * @param segment all of its memory
    * @param layout layout of the memory
-   * @param wake wakes the memory server after a CALL was posted
+   * @param here the memory server if it is in this process
    */
-  public MemoryServerLink(int number, MemorySegment segment, ServerLayout layout, Runnable wake) {
-    this.wake = wake;
+  public MemoryServerLink(
+      int number, MemorySegment segment, ServerLayout layout, @Nullable MemoryServer here) {
+    this.here = here;
     this.number = number;
     this.segment = segment;
     this.mailbox = segment.asSlice(layout.mailboxOffset(), MailboxLayout.BYTES);
@@ -48,9 +51,18 @@ public final class MemoryServerLink {
     return lostBecause != null;
   }
 
-  /** Wakes the memory server after a CALL was posted. */
+  /** Wakes the memory server after a CALL was posted, if it is in this process. */
   void wake() {
-    wake.run();
+    if (here != null) {
+      here.wake();
+    }
+  }
+
+  /**
+   * Returns who waits for the memory server's answers; {@code null} if it is in another process.
+   */
+  @Nullable CallWaiters waiters() {
+    return here == null ? null : here.waiters();
   }
 
   /** Returns the number of the memory server. */

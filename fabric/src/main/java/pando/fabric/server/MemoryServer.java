@@ -21,6 +21,7 @@ public final class MemoryServer implements AutoCloseable {
   private final ServerLayout layout;
   private final ChunkTable table;
   private final Services services;
+  private final CallWaiters waiters = new CallWaiters();
   private final List<Processor> processors = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
 
@@ -155,6 +156,11 @@ public final class MemoryServer implements AutoCloseable {
     return services.failed();
   }
 
+  /** Returns the threads of this process that wait for answers. */
+  public CallWaiters waiters() {
+    return waiters;
+  }
+
   /** Wakes a processor thread that rests, if one does. */
   public void wake() {
     for (Processor processor : processors) {
@@ -186,7 +192,7 @@ public final class MemoryServer implements AutoCloseable {
 
   private void startProcessors(Mailbox mailbox, int threadCount, boolean isWoken) {
     for (int i = 0; i < threadCount; i++) {
-      Processor processor = new Processor(mailbox, services, i, isWoken);
+      Processor processor = new Processor(mailbox, services, waiters, i, isWoken);
       processors.add(processor);
       threads.add(
           Thread.ofPlatform()

@@ -22,6 +22,7 @@ final class Processor implements Runnable {
 
   private final Mailbox mailbox;
   private final Services services;
+  private final CallWaiters waiters;
   private final int firstWord;
   private volatile boolean stopped;
 
@@ -34,9 +35,10 @@ final class Processor implements Runnable {
   /** When it first found no request after the last one. */
   private long idleSince;
 
-  Processor(Mailbox mailbox, Services services, int number, boolean isWoken) {
+  Processor(Mailbox mailbox, Services services, CallWaiters waiters, int number, boolean isWoken) {
     this.mailbox = mailbox;
     this.services = services;
+    this.waiters = waiters;
     this.firstWord = number % MailboxLayout.PENDING_WORDS;
     this.isWoken = isWoken;
   }
@@ -52,6 +54,7 @@ final class Processor implements Runnable {
           idle = Math.min(idle + 1, SPINS + YIELDS);
         } else {
           serve(slot, message.segment());
+          waiters.wake(slot);
           idle = 0;
         }
       }
@@ -90,9 +93,9 @@ final class Processor implements Runnable {
   }
 
   /**
-   * Waits longer the longer there was no request; in the end until it is woken. Where nobody wakes
-   * it, a thread that was idle for a while uses little processor time, but serves the next CALL
-   * late.
+   * Waits a little, and then until it is woken. Where nobody wakes it, it waits longer the longer
+   * there was no request: a thread that was idle for a while uses little processor time, but serves
+   * the next CALL late.
    */
   @SuppressWarnings("ThreadPriorityCheck") // With few cores the client may wait for this one.
   private void pause(int idle) {
@@ -101,15 +104,13 @@ final class Processor implements Runnable {
     }
     if (idle < SPINS) {
       Thread.onSpinWait();
+    } else if (isWoken) {
+      rest();
     } else if (idle < SPINS + YIELDS) {
       Thread.yield();
     } else {
       long sleepNanos = (System.nanoTime() - idleSince) / SLEEP_PART;
-      if (isWoken && sleepNanos > SLEEP_NANOS_MAX) {
-        rest();
-      } else {
-        LockSupport.parkNanos(Math.clamp(sleepNanos, SLEEP_NANOS_MIN, SLEEP_NANOS_MAX));
-      }
+      LockSupport.parkNanos(Math.clamp(sleepNanos, SLEEP_NANOS_MIN, SLEEP_NANOS_MAX));
     }
   }
 

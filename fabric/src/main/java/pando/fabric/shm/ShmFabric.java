@@ -69,7 +69,7 @@ public final class ShmFabric {
         SharedMemory.attach(Owner.pid(entry.owner()), entry.descriptor(), layout.bytes());
     memories.add(memory);
     checkHeader(name, memory.segment(), layout, entry);
-    MemoryServerLink link = new MemoryServerLink(number, memory.segment(), layout, () -> {});
+    MemoryServerLink link = new MemoryServerLink(number, memory.segment(), layout, null);
     links.add(link);
     monitor.watch(name, entry.owner(), link);
   }

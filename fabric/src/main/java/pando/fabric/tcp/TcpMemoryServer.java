@@ -85,7 +85,7 @@ public final class TcpMemoryServer extends HostedMemoryServer {
     this.limits = limits;
     this.card = card;
     this.places = new Semaphore(limits.connections());
-    this.link = new MemoryServerLink(number, memory.segment(), layout, () -> {});
+    this.link = new MemoryServerLink(number, memory.segment(), layout, null);
     // Must differ from those of earlier memory servers, whatever their seeds were.
     long incarnation = new SecureRandom().nextLong();
     this.welcome =
