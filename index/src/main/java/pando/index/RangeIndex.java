@@ -86,6 +86,7 @@ public interface RangeIndex extends Partitioned {
 
   /**
    * Returns the bytes of the pool that nodes occupy, not counting freed nodes that wait for reuse.
+   * A node that the background frees at this moment may be counted.
    */
   long poolBytes();
 
