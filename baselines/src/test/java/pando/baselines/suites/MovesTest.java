@@ -96,6 +96,10 @@ class MovesTest {
         Partitioning partitioning = index.partitioning();
         partitions.removeComputeServer(partitioning.ownerOfRange(partitioning.servers() / 2));
       }
+      for (int server = -1; server <= IndexOptions.COMPUTE_SERVERS_MAX; server++) {
+        boolean isLeft = server == index.partitioning().ownerOfRange(0);
+        assertThat(partitions.isHere(server)).as("server=%d", server).isEqualTo(isLeft);
+      }
       check(session, model);
       audit(index);
     }

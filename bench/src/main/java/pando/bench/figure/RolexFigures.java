@@ -64,8 +64,8 @@ final class RolexFigures {
                         + " server's processor, which needs 0.55 us"),
                 Reason.above(
                     "[BDF], ROLEX over EMT-D: x",
-                    "One thread of a memory server ends a CALL of EMT-D every 0.55 us, so that"
-                        + " three servers do 5.4 million operations a second of any kind"),
+                    "One thread of a memory server ends a CALL of EMT-D every 0.55 us at best, so"
+                        + " that three servers do at most 5.4 million operations a second"),
                 Reason.above(
                     "insert-(only|intensive), .*: x",
                     "Of the paper's range for inserts, 1.8 to 4.3, the lower end is compared")),

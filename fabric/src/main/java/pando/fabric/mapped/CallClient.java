@@ -87,7 +87,10 @@ final class CallClient {
     }
   }
 
-  /** Rests until a processor of this process answers, if it does not do so at once. */
+  /**
+   * Waits: for a processor of this process by resting until it answers, if it does not do so at
+   * once. In a lane, and for another process, as the worker waits otherwise.
+   */
   private void pause(MemoryServerLink link, int slot, int attempt) {
     CallWaiters waiters = link.waiters();
     if (waiters == null

@@ -58,9 +58,7 @@ public final class MemoryServerLink {
     }
   }
 
-  /**
-   * Returns who waits for the memory server's answers; {@code null} if it is in another process.
-   */
+  /** Returns the threads that wait for its answers; {@code null} if it is in another process. */
   @Nullable CallWaiters waiters() {
     return here == null ? null : here.waiters();
   }

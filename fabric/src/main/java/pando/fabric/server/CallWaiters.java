@@ -23,7 +23,7 @@ public final class CallWaiters {
 
   CallWaiters() {}
 
-  /** Has the calling thread be woken when the CALL of a slot is answered. */
+  /** Registers the calling thread, to be woken when the CALL of a slot is answered. */
   public void enter(int slot) {
     threads.set(slot, Thread.currentThread());
     VarHandle.fullFence();

@@ -3,12 +3,18 @@ package pando.fabric.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.MemorySegment;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import pando.fabric.ComputeServer;
 import pando.fabric.Fabric;
 import pando.fabric.FabricContract;
@@ -17,10 +23,15 @@ import pando.fabric.RegisteredMemory;
 import pando.fabric.TestHandlers;
 import pando.fabric.Worker;
 import pando.fabric.memory.Words;
+import pando.fabric.server.CallHandler;
+import pando.fabric.server.CallWaiters;
 import pando.fabric.server.PoolOptions;
 
 @SuppressWarnings("NullAway.Init") // Each test opens its own pool.
 class LocalFabricTest extends FabricContract {
+  /** A handler's function. */
+  private static final int REST = 40;
+
   private LocalPool pool;
 
   @Override
@@ -71,6 +82,48 @@ class LocalFabricTest extends FabricContract {
         await(() -> own.stream().allMatch(LocalFabricTest::rests));
         assertThat(worker.call(0, TestHandlers.INCREMENT, 0, 8)).isEqualTo(8);
       }
+    }
+  }
+
+  /** A thread that yielded would get no core where others use all. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  @Timeout(100)
+  void shouldRestUntilACallIsAnswered(boolean interrupted) {
+    Thread caller = Thread.currentThread();
+    AtomicBoolean hasRested = new AtomicBoolean();
+    BooleanSupplier rests = () -> LockSupport.getBlocker(caller) instanceof CallWaiters;
+    CallHandler handler =
+        new CallHandler() {
+          @Override
+          public int function() {
+            return REST;
+          }
+
+          @Override
+          public int handle(
+              int server, MemorySegment dram, MemorySegment message, int requestBytes) {
+            if (!interrupted) {
+              await(rests);
+              hasRested.set(true);
+            }
+            return requestBytes;
+          }
+        };
+    PoolOptions options =
+        PoolOptions.defaults()
+            .withMemoryServers(1)
+            .withBytesPerServer(64 << 20)
+            .withHandlers(List.of(handler));
+    try (Fabric fabric = LocalFabric.open(options);
+        RegisteredMemory memory = fabric.register(Worker.CALL_BYTES_MAX);
+        Worker worker = fabric.worker(memory)) {
+      if (interrupted) {
+        caller.interrupt();
+      }
+      assertThat(worker.call(0, REST, 0, 8)).isEqualTo(8);
+      assertThat(Thread.interrupted()).isEqualTo(interrupted);
+      assertThat(hasRested.get()).isEqualTo(!interrupted);
     }
   }
 

@@ -387,7 +387,7 @@ public final class PartitionChanges<S extends HostedServer, W extends GatedWorke
 
   @Override
   public boolean isHere(int server) {
-    return members.find(server) != null;
+    return server >= 0 && server < IndexOptions.COMPUTE_SERVERS_MAX && members.find(server) != null;
   }
 
   @Override
