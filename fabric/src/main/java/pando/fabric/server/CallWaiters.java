@@ -11,8 +11,9 @@ import pando.fabric.layout.MailboxLayout;
  * the slot of its mailbox. Such a thread rests until a processor wakes it. If it yielded instead
  * where other threads use all cores, it would run again only after these.
  *
- * <p>A thread {@linkplain #enter enters} before it looks for the answer, and a processor answers
- * before it looks who waits: so at least one of them sees the other.
+ * <p>A thread {@linkplain #enter registers} before it looks for the answer, and a processor stores
+ * the answer before it looks for a registered thread. So either the thread finds the answer, or the
+ * processor finds the thread.
  */
 public final class CallWaiters {
   /** Longest rest: then the thread looks whether the memory server is lost. */
